@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <pteron/result.h>
+#include <pteron/types.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace pteron {
+
+struct AdapterDescription {
+  u32 index = 0;
+  std::string name, driver, backend, type;
+  bool software = false;  // a CPU that pretends to be a GPU
+  bool f16 = false, subgroups = false, timestamps = false;
+  u64 max_buffer_bytes = 0, max_binding_bytes = 0;
+  u32 max_workgroup_bytes = 0, max_invocations = 0, max_storage_buffers = 0;
+};
+
+struct DeviceOptions {
+  // An index, or a part of a name. Empty: $PTERON_ADAPTER, else the best adapter; a real GPU before a software one.
+  std::string adapter;
+  // Fail rather than fall back to a software adapter.
+  bool require_gpu = false;
+  // Use f16 and subgroups if the adapter has them.
+  bool f16 = true;
+  bool subgroups = true;
+};
+
+// What the GPU holds for us now.
+struct GpuUsage {
+  u64 buffers = 0, buffer_bytes = 0, peak_buffer_bytes = 0, pipelines = 0, bind_groups = 0;
+  u64 creates = 0, writes = 0, written_bytes = 0, submits = 0, dispatches = 0;  // ever
+};
+
+namespace graph {
+class Context;
+}
+namespace gpu {
+struct DeviceInfo;
+}
+AdapterDescription describe_adapter(const gpu::DeviceInfo& info);
+
+// An open GPU. Copies are the same device; programs on one device share their compiled kernels.
+class Device {
+ public:
+  static Result<std::vector<AdapterDescription>> list();
+  static Result<Device> open(const DeviceOptions& options = {});
+
+  const AdapterDescription& adapter() const;
+  GpuUsage usage() const;
+
+  // For the library's own use.
+  explicit Device(std::shared_ptr<graph::Context> context);
+  const std::shared_ptr<graph::Context>& context() const { return context_; }
+
+ private:
+  std::shared_ptr<graph::Context> context_;
+  std::shared_ptr<const AdapterDescription> adapter_;
+};
+
+}  // namespace pteron

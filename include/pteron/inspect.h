@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is in a program and what it would take to run it, without touching a GPU.
+#pragma once
+
+#include <pteron/program.h>
+
+namespace pteron {
+
+struct OpReport {
+  std::string name;
+  u32 count = 0;
+  bool supported = true;
+  std::string reason;                // why not
+  std::vector<u32> positions;        // of unsupported ones, in the delegate's op list
+  std::vector<std::string> kernels;  // that its plans may use
+};
+
+struct MemoryReport {
+  u64 weights = 0, state = 0, initial_state = 0, activations = 0, scratch = 0, parameters = 0, staging = 0;
+  u64 total = 0;
+};
+
+struct DelegateReport {
+  std::string backend;
+  std::string error;  // why it can't be planned at all, or empty
+  std::vector<OpReport> ops;
+  u32 values = 0, constants = 0;
+  u64 constant_bytes = 0;
+  u32 pipelines = 0, dispatches = 0;
+  MemoryReport memory;  // only if every op is supported
+};
+
+struct MethodReport {
+  MethodInfo info;
+  std::vector<i64> constants;             // values of a constant method
+  std::vector<std::string> portable_ops;  // outside of the delegates
+  std::vector<DelegateReport> delegates;
+  bool runnable = true;
+  std::string problem;  // why not
+};
+
+struct ProgramReport {
+  u64 file_bytes = 0;
+  u32 named_data = 0;
+  u64 named_data_bytes = 0;
+  std::string assumptions;  // which device the memory plan is for
+  std::vector<MethodReport> methods;
+};
+
+// Plans every method for `device`, or for WebGPU's default limits without f16 if none is given.
+Result<ProgramReport> inspect(const std::string& path, const LoadOptions& options = {}, const Device* device = nullptr);
+
+}  // namespace pteron

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Loading and running ExecuTorch programs.
+//
+//   auto program = pteron::Program::load("model.pte");
+//   auto method  = program->method("forward");
+//   auto outputs = method->execute({{x}});
+#pragma once
+
+#include <pteron/device.h>
+#include <pteron/progress.h>
+#include <pteron/tensor.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pteron {
+
+namespace format {
+class DataSource;
+}
+
+// How an output is shortened on the GPU, in the same submit, so that a generator reads back bytes.
+struct Epilogue {
+  enum Kind { arg_max, top_k } kind = arg_max;
+  u32 output = 0;  // index of the method output; its last axis is searched, in the last row of the others
+  u32 k = 1;
+};
+
+struct LoadOptions {
+  std::optional<Device> device;  // opened when first needed if not given
+  DeviceOptions device_options;
+  std::vector<std::string> data_files;  // .ptd files with external constants
+  std::vector<std::string> disabled_passes;
+  std::vector<Epilogue> epilogues;  // each adds an output behind the method's own (top_k: values, then indices)
+  ProgressFn progress;
+};
+
+struct ValueInfo {
+  bool is_tensor = true;
+  DType dtype = DType::f32;
+  Shape shape;  // upper bounds where dynamic
+  bool dynamic = false;
+};
+
+struct MethodInfo {
+  std::string name;
+  std::vector<ValueInfo> inputs, outputs;
+};
+
+struct MethodStats {
+  u32 dispatches = 0;  // of the last execute
+  u32 replanned = 0;
+  u32 late_pipelines = 0;  // ever; 0 unless the planner missed a route
+  u64 uploaded_bytes = 0, read_back_bytes = 0;
+  u64 gpu_bytes = 0;  // memory of this instance alone
+};
+
+struct OpTiming {
+  std::string op;
+  std::string kernel;
+  u64 nanoseconds = 0;
+};
+
+// A method with its own state (KV caches). Not for two threads at once; different methods are independent.
+class Method {
+ public:
+  Method(Method&&) noexcept;
+  Method& operator=(Method&&) noexcept;
+  ~Method();
+
+  const MethodInfo& info() const;
+
+  // Runs once. The outputs belong to the method and stay valid until the next call.
+  Result<std::span<const Tensor>> execute(std::span<const TensorView> inputs);
+  Result<std::span<const Tensor>> execute(std::initializer_list<TensorView> inputs) {
+    return execute(std::span(inputs.begin(), inputs.size()));
+  }
+  // The same in two parts, for hosts that must not block. `wanted` has bit i set if output i is to be read back;
+  // work that only unwanted outputs need is skipped.
+  Status begin(std::span<const TensorView> inputs, u64 wanted = ~u64(0));
+  Result<bool> finish(bool wait = true);
+  std::span<const Tensor> outputs() const;
+
+  // State (KV caches and the like).
+  Status reset();               // as in the file
+  Status rewind(u32 position);  // forgets caches from this position on
+  Result<Method> clone();       // an independent copy in the same state
+
+  MethodStats stats() const;
+  // Time per op of the next executes, by GPU timestamps. Slows them down.
+  void set_profiling(bool on);
+  std::vector<OpTiming> profile() const;
+
+ private:
+  friend class Program;
+  struct Impl;
+  explicit Method(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+class Program {
+ public:
+  static Result<Program> load(const std::string& path, LoadOptions options = {});
+  static Result<Program> load(std::vector<std::byte> bytes, LoadOptions options = {});
+  Program(Program&&) noexcept;
+  Program& operator=(Program&&) noexcept;
+  ~Program();
+
+  const std::vector<MethodInfo>& methods() const;
+  // Loads a method, or makes another instance of one that is loaded: constants and kernels are shared, state is not.
+  Result<Method> method(std::string_view name = "forward");
+  // The value of a constant method such as get_vocab_size: integers, or nothing if there is no such method.
+  std::optional<std::vector<i64>> constant(std::string_view name) const;
+  Result<Device> device();
+  // Bytes stored beside the program under a key, e.g. a tokenizer.
+  Result<std::vector<std::byte>> named_data(std::string_view key) const;
+
+ private:
+  struct Impl;
+  explicit Program(std::shared_ptr<Impl> impl);
+  static Result<Program> load_from(std::shared_ptr<format::DataSource> source, LoadOptions options);
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace pteron

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/text.h"
+
+#include "base/error.h"
+
+#include <charconv>
+#include <cmath>
+
+namespace pteron {
+
+std::string_view name_of(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::invalid: return "invalid";
+    case ErrorKind::not_found: return "not found";
+    case ErrorKind::unsupported: return "unsupported";
+    case ErrorKind::out_of_memory: return "out of memory";
+    case ErrorKind::device_lost: return "device lost";
+    case ErrorKind::cancelled: return "cancelled";
+    case ErrorKind::internal: return "internal";
+  }
+  return "unknown";
+}
+
+void append(std::string& out, f64 value) {
+  char buffer[32];
+  const auto [end, code] = std::to_chars(buffer, buffer + sizeof buffer, value);
+  out.append(buffer, end);
+}
+
+std::string human_bytes(u64 bytes) {
+  static constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  f64 value = f64(bytes);
+  int unit = 0;
+  while (value >= 1024 && unit < 4) value /= 1024, ++unit;
+  if (unit == 0) return str(bytes, " B");
+  return str(std::round(value * 10) / 10, " ", units[unit]);
+}
+
+std::string to_string(const Shape& shape) { return str("[", join(shape), "]"); }
+
+namespace {
+template <class T>
+Result<Shape> shape_from(std::span<const T> dims) {
+  if (dims.size() > Shape::max_rank)
+    return unsupported("a tensor has rank ", dims.size(), "; at most ", Shape::max_rank, " is supported");
+  Shape shape;
+  for (T d : dims) {
+    if (i64(d) < 0 || i64(d) > i64(UINT32_MAX)) return invalid("a tensor has a size of ", d, ", which is out of range");
+    shape.push_back(u32(d));
+  }
+  return shape;
+}
+}  // namespace
+
+Result<Shape> Shape::from(std::span<const u32> dims) { return shape_from(dims); }
+Result<Shape> Shape::from(std::span<const i64> dims) { return shape_from(dims); }
+
+}  // namespace pteron

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the commands share. Answers go to standard output, everything else to standard error.
+#pragma once
+
+#include "base/error.h"
+
+#include <pteron/pteron.h>
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+
+namespace pteron::cli {
+
+enum ExitCode { ok = 0, failed = 1, usage = 2 };
+
+struct Common {
+  std::string adapter;
+  bool require_gpu = false;
+  bool no_f16 = false;
+  bool json = false;
+  bool quiet = false;
+  std::vector<std::string> data_files;
+  std::vector<std::string> disabled_passes;
+
+  DeviceOptions device_options() const;
+  LoadOptions load_options() const;
+};
+
+// Each adds a subcommand; its callback sets `exit_code`.
+void add_devices(CLI::App& app, int& exit_code);
+void add_info(CLI::App& app, int& exit_code);
+void add_run(CLI::App& app, int& exit_code);
+void add_generate(CLI::App& app, int& exit_code);
+
+void add_device_flags(CLI::App& command, Common& common);
+void add_program_flags(CLI::App& command, Common& common);
+
+// Prints "pteron: <error>" and returns the exit code.
+int report(const Error& error);
+// A bar on standard error while loading, if that is a terminal.
+ProgressFn progress_bar();
+// Says which GPU is used.
+void announce(const Device& device);
+
+}  // namespace pteron::cli

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/cli.h"
+#include "graph/passes/pass.h"
+
+#include <pteron/inspect.h>
+
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+
+namespace pteron::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+Json to_json(const ValueInfo& v) {
+  if (!v.is_tensor) return {{"kind", "number"}, {"dtype", name_of(v.dtype)}};
+  return {{"kind", "tensor"},
+          {"dtype", name_of(v.dtype)},
+          {"shape", std::vector<u32>(v.shape.begin(), v.shape.end())},
+          {"dynamic", v.dynamic}};
+}
+
+Json to_json(const DelegateReport& d) {
+  Json ops = Json::array();
+  for (const OpReport& op : d.ops) {
+    Json entry{{"name", op.name}, {"count", op.count}, {"supported", op.supported}, {"kernels", op.kernels}};
+    if (!op.supported) entry["reason"] = op.reason, entry["positions"] = op.positions;
+    ops.push_back(std::move(entry));
+  }
+  const MemoryReport& m = d.memory;
+  return {{"backend", d.backend},
+          {"error", d.error},
+          {"ops", std::move(ops)},
+          {"values", d.values},
+          {"constants", d.constants},
+          {"constant_bytes", d.constant_bytes},
+          {"pipelines", d.pipelines},
+          {"dispatches", d.dispatches},
+          {"memory",
+           {{"weights", m.weights},
+            {"state", m.state},
+            {"initial_state", m.initial_state},
+            {"activations", m.activations},
+            {"scratch", m.scratch},
+            {"parameters", m.parameters},
+            {"staging", m.staging},
+            {"total", m.total}}}};
+}
+
+Json to_json(const ProgramReport& report) {
+  Json methods = Json::array();
+  for (const MethodReport& m : report.methods) {
+    Json entry{{"name", m.info.name},
+               {"runnable", m.runnable},
+               {"problem", m.problem},
+               {"portable_ops", m.portable_ops},
+               {"constants", m.constants}};
+    entry["inputs"] = entry["outputs"] = entry["delegates"] = Json::array();
+    for (const ValueInfo& v : m.info.inputs) entry["inputs"].push_back(to_json(v));
+    for (const ValueInfo& v : m.info.outputs) entry["outputs"].push_back(to_json(v));
+    for (const DelegateReport& d : m.delegates) entry["delegates"].push_back(to_json(d));
+    methods.push_back(std::move(entry));
+  }
+  return {{"file_bytes", report.file_bytes},
+          {"named_data", report.named_data},
+          {"named_data_bytes", report.named_data_bytes},
+          {"planned_for", report.assumptions},
+          {"methods", std::move(methods)}};
+}
+
+std::string describe(const ValueInfo& v) {
+  if (!v.is_tensor) return str(v.dtype, " number");
+  return str(v.dtype, " ", v.shape, v.dynamic ? " (upper bounds)" : "");
+}
+
+void print_delegate(const DelegateReport& d) {
+  if (!d.error.empty()) return void(std::printf("    error: %s\n", d.error.c_str()));
+  std::printf("    %-52s %6s  %s\n", "op", "count", "kernels");
+  for (const OpReport& op : d.ops) {
+    std::printf("    %-52s %6u  %s\n", op.name.c_str(), op.count,
+                op.supported ? join(op.kernels).c_str() : "UNSUPPORTED");
+    if (!op.supported) std::printf("      at %s: %s\n", join(op.positions).c_str(), op.reason.c_str());
+  }
+  const MemoryReport& m = d.memory;
+  if (m.total == 0) return;
+  std::printf("    constants in the file: %u, %s; kernels to compile: %u; dispatches per run: up to %u\n", d.constants,
+              human_bytes(d.constant_bytes).c_str(), d.pipelines, d.dispatches);
+  std::printf("    GPU memory: %llu bytes (%s)\n", static_cast<unsigned long long>(m.total),
+              human_bytes(m.total).c_str());
+  const std::pair<const char*, u64> rows[] = {
+      {"weights", m.weights},         {"state (KV caches)", m.state}, {"initial state", m.initial_state},
+      {"activations", m.activations}, {"  of it scratch", m.scratch}, {"parameters and inputs", m.parameters},
+      {"staging", m.staging}};
+  for (const auto& [name, bytes] : rows)
+    std::printf("      %-22s %14llu\n", name, static_cast<unsigned long long>(bytes));
+}
+
+void print(const std::string& path, const ProgramReport& report) {
+  std::printf("%s: %s, %u named data entries (%s)\n", path.c_str(), human_bytes(report.file_bytes).c_str(),
+              report.named_data, human_bytes(report.named_data_bytes).c_str());
+  std::printf("planned for %s\n", report.assumptions.c_str());
+  for (const MethodReport& m : report.methods) {
+    if (m.delegates.empty() && m.portable_ops.empty() && !m.constants.empty()) {
+      std::printf("method %s = %s\n", m.info.name.c_str(), join(m.constants).c_str());
+      continue;
+    }
+    std::printf("method %s%s%s\n", m.info.name.c_str(), m.runnable ? "" : ": can't run here: ", m.problem.c_str());
+    for (size_t i = 0; i < m.info.inputs.size(); ++i)
+      std::printf("  input %zu: %s\n", i, describe(m.info.inputs[i]).c_str());
+    for (size_t i = 0; i < m.info.outputs.size(); ++i)
+      std::printf("  output %zu: %s\n", i, describe(m.info.outputs[i]).c_str());
+    for (size_t i = 0; i < m.delegates.size(); ++i) {
+      std::printf("  delegate %zu (%s)\n", i, m.delegates[i].backend.c_str());
+      print_delegate(m.delegates[i]);
+    }
+  }
+}
+
+struct Options : Common {
+  std::string model;
+  bool passes = false;
+};
+
+int run(const Options& options) {
+  if (options.passes) {
+    std::printf("%-18s %s\n", "alias-copies", "views and copies share their source's memory");
+    for (const graph::Pass& pass : graph::all_passes())
+      std::printf("%-18s %s\n", std::string(pass.name).c_str(), std::string(pass.what).c_str());
+    return ok;
+  }
+  if (options.model.empty()) {
+    std::fprintf(stderr, "pteron: info needs a program: pteron info MODEL.pte\n");
+    return usage;
+  }
+  std::optional<Device> device;
+  if (!options.adapter.empty()) {
+    auto opened = Device::open(options.device_options());
+    if (!opened) return report(opened.error());
+    device = *std::move(opened);
+  }
+  auto program = inspect(options.model, options.load_options(), device ? &*device : nullptr);
+  if (!program) return report(program.error());
+  if (options.json)
+    std::printf("%s\n", to_json(*program).dump(2).c_str());
+  else
+    print(options.model, *program);
+  return ok;
+}
+
+}  // namespace
+
+void add_info(CLI::App& app, int& exit_code) {
+  auto* command =
+      app.add_subcommand("info", "Show what is in a program and the GPU memory it needs, without using a GPU");
+  auto options = std::make_shared<Options>();
+  command->add_option("MODEL", options->model, "Program (.pte)");
+  command->add_option("--adapter", options->adapter, "Plan for this GPU rather than for WebGPU's default limits");
+  command->add_flag("--passes", options->passes, "List the graph rewrites");
+  add_program_flags(*command, *options);
+  command->callback([options, &exit_code] { exit_code = run(*options); });
+}
+
+}  // namespace pteron::cli

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/cli.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+using namespace pteron;
+
+int main(int argc, char** argv) {
+  // Mesa's device-selection layer looks for a Wayland display and complains if there is none; we choose devices
+  // ourselves.
+  setenv("NODEVICE_SELECT", "1", 0);
+  CLI::App app{"Runs ExecuTorch programs (.pte) on the GPU through WebGPU."};
+  app.set_version_flag("--version", std::string("pteron ") + version());
+  app.require_subcommand(1);
+  app.failure_message(CLI::FailureMessage::help);
+  int exit_code = cli::ok;
+  cli::add_devices(app, exit_code);
+  cli::add_info(app, exit_code);
+  cli::add_run(app, exit_code);
+  cli::add_generate(app, exit_code);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? cli::ok : cli::usage;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "pteron: %s\n", e.what());
+    return cli::failed;
+  }
+  return exit_code;
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What every flatbuffer reader here needs: verification, null-safe vectors and strings. Stays inside src/format.
+#pragma once
+
+#include <pteron/types.h>
+
+#include <flatbuffers/flatbuffers.h>
+
+#include <bit>
+#include <cstring>
+#include <string>
+
+namespace pteron::format {
+
+static_assert(std::endian::native == std::endian::little, "the file formats are little-endian");
+
+template <class T>
+T load(Bytes bytes, u64 offset) {
+  T value;
+  std::memcpy(&value, bytes.data() + offset, sizeof value);
+  return value;
+}
+
+template <class Root>
+bool verify(Bytes bytes, const char* identifier) {
+  if (bytes.size() < 8 || bytes.size() > FLATBUFFERS_MAX_BUFFER_SIZE) return false;
+  // Every table takes at least a vtable offset, so the size bounds the count that a valid file can have.
+  flatbuffers::Verifier verifier(reinterpret_cast<const u8*>(bytes.data()), bytes.size(), /*max_depth=*/64,
+                                 /*max_tables=*/flatbuffers::uoffset_t(bytes.size()));
+  return verifier.VerifyBuffer<Root>(identifier);
+}
+
+template <class T>
+u32 size(const flatbuffers::Vector<T>* v) {
+  return v ? v->size() : 0;
+}
+
+inline std::string text(const flatbuffers::String* s) { return s ? s->str() : std::string(); }
+
+// A range over a vector that may be absent.
+template <class T>
+class Items {
+ public:
+  explicit Items(const flatbuffers::Vector<T>* v) : v_(v) {}
+  auto begin() const { return v_ ? v_->begin() : Iterator(nullptr, 0); }
+  auto end() const { return v_ ? v_->end() : Iterator(nullptr, 0); }
+
+ private:
+  using Iterator = typename flatbuffers::Vector<T>::const_iterator;
+  const flatbuffers::Vector<T>* v_;
+};
+template <class T>
+Items<T> items(const flatbuffers::Vector<T>* v) {
+  return Items<T>(v);
+}
+
+}  // namespace pteron::format

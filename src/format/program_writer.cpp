@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "format/program_writer.h"
+
+#include "program_generated.h"
+#include "vk_graph_generated.h"
+
+#include <cstring>
+#include <memory>
+
+namespace pteron::format {
+namespace {
+
+using flatbuffers::FlatBufferBuilder;
+using flatbuffers::Offset;
+
+constexpr u64 segment_alignment = 128;
+constexpr u64 header_bytes = 32;
+
+u64 align(u64 n, u64 to) { return (n + to - 1) / to * to; }
+
+i8 graph_datatype(DType t) {
+  switch (t) {
+    case DType::boolean: return 0;
+    case DType::u8: return 1;
+    case DType::i8: return 2;
+    case DType::i32: return 3;
+    case DType::f16: return 4;
+    case DType::f32: return 5;
+    case DType::f64: return 6;
+    case DType::i64: return 7;
+  }
+  return 5;
+}
+
+template <class To, class From>
+std::vector<To> as(const std::vector<From>& items) {
+  return std::vector<To>(items.begin(), items.end());
+}
+
+std::vector<std::byte> bytes_of(const FlatBufferBuilder& builder) {
+  const auto* begin = reinterpret_cast<const std::byte*>(builder.GetBufferPointer());
+  return {begin, begin + builder.GetSize()};
+}
+
+// --- the delegated graph
+
+struct ValueWriter {
+  FlatBufferBuilder& b;
+
+  Offset<fb::vk::Value> wrap(fb::vk::AnyValue type, Offset<void> value) { return fb::vk::CreateValue(b, type, value); }
+  Offset<fb::vk::Value> operator()(std::monostate) {
+    return wrap(fb::vk::AnyValue_Null, fb::vk::CreateNull(b).Union());
+  }
+  Offset<fb::vk::Value> operator()(i64 v) { return wrap(fb::vk::AnyValue_Int, fb::vk::CreateInt(b, v).Union()); }
+  Offset<fb::vk::Value> operator()(f64 v) { return wrap(fb::vk::AnyValue_Double, fb::vk::CreateDouble(b, v).Union()); }
+  Offset<fb::vk::Value> operator()(bool v) { return wrap(fb::vk::AnyValue_Bool, fb::vk::CreateBool(b, v).Union()); }
+  Offset<fb::vk::Value> operator()(const GraphTensor& t) {
+    const auto dims = b.CreateVector(std::vector<u32>(t.shape.begin(), t.shape.end()));
+    const i8 type = graph_datatype(t.dtype);
+    return wrap(fb::vk::AnyValue_Tensor,
+                fb::vk::CreateTensor(b, type, dims, t.constant, t.mem_obj, 255, 255, type).Union());
+  }
+  Offset<fb::vk::Value> operator()(const std::vector<i64>& v) {
+    return wrap(fb::vk::AnyValue_IntList, fb::vk::CreateIntList(b, b.CreateVector(v)).Union());
+  }
+  Offset<fb::vk::Value> operator()(const std::vector<f64>& v) {
+    return wrap(fb::vk::AnyValue_DoubleList, fb::vk::CreateDoubleList(b, b.CreateVector(v)).Union());
+  }
+  Offset<fb::vk::Value> operator()(const std::vector<bool>& v) {
+    return wrap(fb::vk::AnyValue_BoolList, fb::vk::CreateBoolList(b, b.CreateVector(as<u8>(v))).Union());
+  }
+  Offset<fb::vk::Value> operator()(const GraphValueList& v) {
+    return wrap(fb::vk::AnyValue_ValueList, fb::vk::CreateValueList(b, b.CreateVector(as<i32>(v.items))).Union());
+  }
+  Offset<fb::vk::Value> operator()(const std::string& v) {
+    return wrap(fb::vk::AnyValue_String, fb::vk::CreateString(b, b.CreateString(v)).Union());
+  }
+  Offset<fb::vk::Value> operator()(GraphSymInt v) {
+    return wrap(fb::vk::AnyValue_SymInt, fb::vk::CreateSymInt(b, v.initial).Union());
+  }
+};
+
+std::vector<std::byte> graph_flatbuffer(const DelegateGraph& graph, const std::vector<u64>& inline_offsets) {
+  FlatBufferBuilder b;
+  std::vector<Offset<fb::vk::OperatorCall>> calls;
+  for (const GraphCall& call : graph.calls)
+    calls.push_back(
+        fb::vk::CreateOperatorCall(b, call.node_id, b.CreateString(call.name), b.CreateVector(as<i32>(call.args))));
+  std::vector<Offset<fb::vk::Value>> values;
+  for (const GraphValue& value : graph.values) values.push_back(std::visit(ValueWriter{b}, value));
+  std::vector<Offset<fb::vk::Bytes>> constants;
+  for (size_t i = 0; i < graph.constants.size(); ++i) {
+    const GraphConstant& c = graph.constants[i];
+    const bool named = !c.key.empty();
+    const auto key = named ? b.CreateString(c.key) : Offset<flatbuffers::String>();
+    constants.push_back(fb::vk::CreateBytes(b, named ? UINT64_MAX : inline_offsets[i], c.length, key));
+  }
+  const auto root =
+      fb::vk::CreateGraph(b, b.CreateString("0"), b.CreateVector(calls), b.CreateVector(values),
+                          b.CreateVector(graph.inputs), b.CreateVector(graph.outputs), b.CreateVector(constants));
+  b.Finish(root, fb::vk::GraphIdentifier());
+  return bytes_of(b);
+}
+
+// --- the program
+
+struct ProgramValueWriter {
+  FlatBufferBuilder& b;
+
+  Offset<fb::Value> wrap(fb::AnyValue type, Offset<void> value) { return fb::CreateValue(b, type, value); }
+  Offset<fb::Value> operator()(std::monostate) { return wrap(fb::AnyValue_NullValue, fb::CreateNullValue(b).Union()); }
+  Offset<fb::Value> operator()(i64 v) { return wrap(fb::AnyValue_IntValue, fb::CreateIntValue(b, v).Union()); }
+  Offset<fb::Value> operator()(bool v) { return wrap(fb::AnyValue_BoolValue, fb::CreateBoolValue(b, v).Union()); }
+  Offset<fb::Value> operator()(f64 v) { return wrap(fb::AnyValue_DoubleValue, fb::CreateDoubleValue(b, v).Union()); }
+  Offset<fb::Value> operator()(const std::string& v) {
+    return wrap(fb::AnyValue_StringValue, fb::CreateStringValue(b, b.CreateString(v)).Union());
+  }
+  Offset<fb::Value> operator()(const TensorSpec& t) {
+    const auto sizes = b.CreateVector(std::vector<i32>(t.shape.begin(), t.shape.end()));
+    std::vector<u8> order;
+    for (u32 i = 0; i < t.shape.rank(); ++i) order.push_back(u8(i));
+    const i8 type = t.dtype ? scalar_type_of(*t.dtype) : t.scalar_type;
+    return wrap(
+        fb::AnyValue_TensorValue,
+        fb::CreateTensorValue(b, type, 0, sizes, b.CreateVector(order), false, 0, 0, 0, t.dynamic ? 1 : 0).Union());
+  }
+  Offset<fb::Value> operator()(const IndexList& v) {
+    return wrap(fb::AnyValue_IntListValue, fb::CreateIntListValue(b, b.CreateVector(as<i64>(v.items))).Union());
+  }
+  Offset<fb::Value> operator()(const std::vector<f64>& v) {
+    return wrap(fb::AnyValue_DoubleListValue, fb::CreateDoubleListValue(b, b.CreateVector(v)).Union());
+  }
+  Offset<fb::Value> operator()(const std::vector<bool>& v) {
+    return wrap(fb::AnyValue_BoolListValue, fb::CreateBoolListValue(b, b.CreateVector(as<u8>(v))).Union());
+  }
+};
+
+struct InstructionWriter {
+  FlatBufferBuilder& b;
+
+  Offset<fb::Instruction> wrap(fb::AnyCall type, Offset<void> call) { return fb::CreateInstruction(b, type, call); }
+  Offset<fb::Instruction> operator()(const KernelCall& c) {
+    return wrap(fb::AnyCall_KernelCall, fb::CreateKernelCall(b, i32(c.op), b.CreateVector(as<i32>(c.args))).Union());
+  }
+  Offset<fb::Instruction> operator()(const DelegateCall& c) {
+    return wrap(fb::AnyCall_DelegateCall,
+                fb::CreateDelegateCall(b, i32(c.delegate), b.CreateVector(as<i32>(c.args))).Union());
+  }
+  Offset<fb::Instruction> operator()(const MoveCall& c) {
+    return wrap(fb::AnyCall_MoveCall, fb::CreateMoveCall(b, i32(c.from), i32(c.to)).Union());
+  }
+  Offset<fb::Instruction> operator()(const JumpFalseCall& c) {
+    return wrap(fb::AnyCall_JumpFalseCall, fb::CreateJumpFalseCall(b, i32(c.condition), i32(c.destination)).Union());
+  }
+  Offset<fb::Instruction> operator()(const FreeCall& c) {
+    return wrap(fb::AnyCall_FreeCall, fb::CreateFreeCall(b, i32(c.value)).Union());
+  }
+};
+
+struct Segment {
+  u64 offset = 0, size = 0;
+};
+
+// Segment 0 holds host constants (none), then come the delegates' blobs, then named data.
+std::vector<Segment> lay_out(const ProgramDraft& draft) {
+  std::vector<Segment> out{{0, 0}};
+  u64 at = 0;
+  const auto add = [&](u64 size) {
+    out.push_back({at, size});
+    at = align(at + size, segment_alignment);
+  };
+  for (const MethodDraft& method : draft.methods)
+    for (const auto& blob : method.blobs) add(blob.size());
+  for (const NamedBlob& blob : draft.named_data) add(blob.size);
+  return out;
+}
+
+Offset<fb::ExecutionPlan> write_method(FlatBufferBuilder& b, const MethodDraft& method, u32& segment) {
+  const MethodSpec& spec = method.spec;
+  std::vector<Offset<fb::Value>> values;
+  for (const ProgramValue& value : spec.values) values.push_back(std::visit(ProgramValueWriter{b}, value));
+  std::vector<Offset<fb::Instruction>> instructions;
+  for (const Instruction& i : spec.instructions) instructions.push_back(std::visit(InstructionWriter{b}, i));
+  std::vector<Offset<fb::Operator>> operators;
+  for (const std::string& name : spec.operators) {
+    const auto dot = name.find('.');
+    const std::string overload = dot == std::string::npos ? "" : name.substr(dot + 1);
+    operators.push_back(fb::CreateOperator(b, b.CreateString(name.substr(0, dot)), b.CreateString(overload)));
+  }
+  std::vector<Offset<fb::Delegate>> delegates;
+  for (const DelegateSpec& delegate : spec.delegates) {
+    std::vector<Offset<fb::CompileSpec>> specs;
+    for (const CompileSpec& s : delegate.compile_specs) {
+      const auto* data = reinterpret_cast<const u8*>(s.value.data());
+      specs.push_back(fb::CreateCompileSpec(b, b.CreateString(s.key), b.CreateVector(data, s.value.size())));
+    }
+    const auto data = fb::CreateDelegateData(b, 1, segment++);
+    delegates.push_back(fb::CreateDelegate(b, b.CreateString(delegate.id), data, b.CreateVector(specs)));
+  }
+  const auto inputs = b.CreateVector(as<i32>(spec.inputs)), outputs = b.CreateVector(as<i32>(spec.outputs));
+  const auto chain = fb::CreateChain(b, b.CreateVector(as<i32>(spec.inputs)), b.CreateVector(as<i32>(spec.outputs)),
+                                     b.CreateVector(instructions));
+  const auto meta = fb::CreateContainerMetadata(b, b.CreateString(""), b.CreateString(""));
+  return fb::CreateExecutionPlan(b, b.CreateString(spec.name), meta, b.CreateVector(values), inputs, outputs,
+                                 b.CreateVector(std::vector{chain}), b.CreateVector(operators),
+                                 b.CreateVector(delegates), b.CreateVector(std::vector<i64>{0}));
+}
+
+std::vector<std::byte> program_flatbuffer(const ProgramDraft& draft, const std::vector<Segment>& segments) {
+  FlatBufferBuilder b;
+  u32 next = 1;
+  std::vector<Offset<fb::ExecutionPlan>> plans;
+  for (const MethodDraft& method : draft.methods) plans.push_back(write_method(b, method, next));
+  std::vector<Offset<fb::NamedData>> named;
+  for (const NamedBlob& blob : draft.named_data)
+    named.push_back(fb::CreateNamedData(b, b.CreateString(blob.key), next++));
+  std::vector<Offset<fb::DataSegment>> list;
+  for (const Segment& s : segments) list.push_back(fb::CreateDataSegment(b, s.offset, s.size));
+  const auto constants = fb::CreateSubsegmentOffsets(b, 0, b.CreateVector(std::vector<u64>{0}));
+  const auto root =
+      fb::CreateProgram(b, 0, b.CreateVector(plans), 0, 0, b.CreateVector(list), constants, 0, b.CreateVector(named));
+  b.Finish(root, fb::ProgramIdentifier());
+  return bytes_of(b);
+}
+
+Status pad(const Sink& sink, u64 bytes) { return bytes == 0 ? Status() : sink(std::vector<std::byte>(bytes)); }
+
+template <class T>
+void put(std::vector<std::byte>& out, u64 at, T value) {
+  std::memcpy(out.data() + at, &value, sizeof value);
+}
+
+}  // namespace
+
+i8 scalar_type_of(DType t) {
+  for (i8 i = 0; i < 30; ++i)
+    if (dtype_of_scalar_type(i) == t) return i;
+  return 6;
+}
+
+NamedBlob named_blob(std::string key, std::vector<std::byte> bytes) {
+  const u64 size = bytes.size();
+  auto shared = std::make_shared<std::vector<std::byte>>(std::move(bytes));
+  return {std::move(key), size, [shared](const Sink& sink) { return sink(*shared); }};
+}
+
+std::vector<std::byte> write_delegate(const DelegateGraph& graph,
+                                      const std::vector<std::vector<std::byte>>& inline_constants) {
+  std::vector<u64> offsets(graph.constants.size(), 0);
+  std::vector<std::byte> constants;
+  for (size_t i = 0; i < graph.constants.size() && i < inline_constants.size(); ++i) {
+    if (!graph.constants[i].key.empty()) continue;
+    offsets[i] = constants.size();
+    constants.insert(constants.end(), inline_constants[i].begin(), inline_constants[i].end());
+    constants.resize(align(constants.size(), 16));
+  }
+  const std::vector<std::byte> flatbuffer = graph_flatbuffer(graph, offsets);
+  const u64 constants_at = header_bytes + align(flatbuffer.size(), 16);
+  std::vector<std::byte> out(constants_at + constants.size());
+  std::memcpy(out.data() + 4, "VH00", 4);
+  put(out, 8, u16(30));
+  put(out, 10, u32(header_bytes));
+  put(out, 14, u32(flatbuffer.size()));
+  put(out, 18, u32(constants_at));
+  put(out, 22, u64(constants.size()));
+  std::memcpy(out.data() + header_bytes, flatbuffer.data(), flatbuffer.size());
+  if (!constants.empty()) std::memcpy(out.data() + constants_at, constants.data(), constants.size());
+  return out;
+}
+
+Status write_program(const ProgramDraft& draft, const Sink& sink) {
+  const std::vector<Segment> segments = lay_out(draft);
+  const std::vector<std::byte> flatbuffer = program_flatbuffer(draft, segments);
+  // The extended header goes between the flatbuffer's first eight bytes and the rest, which keeps its alignment.
+  std::vector<std::byte> front(flatbuffer.size() + header_bytes);
+  u32 root = 0;
+  std::memcpy(&root, flatbuffer.data(), 4);
+  put(front, 0, u32(root + header_bytes));
+  std::memcpy(front.data() + 4, flatbuffer.data() + 4, 4);
+  std::memcpy(front.data() + 8, "eh00", 4);
+  put(front, 12, u32(header_bytes));
+  put(front, 16, u64(front.size()));
+  put(front, 24, align(front.size(), segment_alignment));
+  put(front, 32, segments.back().offset + segments.back().size);
+  std::memcpy(front.data() + 8 + header_bytes, flatbuffer.data() + 8, flatbuffer.size() - 8);
+  TRY_DO(sink(front));
+  TRY_DO(pad(sink, align(front.size(), segment_alignment) - front.size()));
+  size_t segment = 1;
+  const auto finish_segment = [&]() -> Status {
+    const u64 end = segments[segment].offset + segments[segment].size;
+    const bool last = ++segment == segments.size();
+    return last ? Status() : pad(sink, segments[segment].offset - end);
+  };
+  for (const MethodDraft& method : draft.methods)
+    for (const auto& blob : method.blobs) {
+      TRY_DO(sink(blob));
+      TRY_DO(finish_segment());
+    }
+  for (const NamedBlob& blob : draft.named_data) {
+    TRY_DO(blob.write(sink));
+    TRY_DO(finish_segment());
+  }
+  return {};
+}
+
+MethodDraft delegate_method(std::string name, const DelegateGraph& graph, const std::vector<TensorSpec>& inputs,
+                            const std::vector<TensorSpec>& outputs) {
+  MethodDraft out;
+  MethodSpec& spec = out.spec;
+  spec.name = std::move(name);
+  DelegateCall call{0, {}};
+  for (const TensorSpec& t : inputs) spec.inputs.push_back(u32(spec.values.size())), spec.values.emplace_back(t);
+  for (const TensorSpec& t : outputs) spec.outputs.push_back(u32(spec.values.size())), spec.values.emplace_back(t);
+  call.args = spec.inputs;
+  call.args.insert(call.args.end(), spec.outputs.begin(), spec.outputs.end());
+  spec.instructions.emplace_back(std::move(call));
+  spec.delegates.push_back({"VulkanBackend", {}, {}});
+  out.blobs.push_back(write_delegate(graph));
+  return out;
+}
+
+MethodDraft constant_method(std::string name, std::vector<ProgramValue> values) {
+  MethodDraft out;
+  out.spec.name = std::move(name);
+  for (ProgramValue& value : values) {
+    out.spec.outputs.push_back(u32(out.spec.values.size()));
+    out.spec.values.push_back(std::move(value));
+  }
+  return out;
+}
+
+}  // namespace pteron::format

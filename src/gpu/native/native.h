@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Opening a device through webgpu.h.
+#pragma once
+
+#include "gpu/device.h"
+
+namespace pteron::gpu {
+
+struct OpenOptions {
+  // An index, or a part of an adapter's name in any case. Empty: $PTERON_ADAPTER, else the best one.
+  std::string adapter;
+  // For tests: pretend to be a smaller device.
+  bool disable_f16 = false;
+  bool disable_subgroups = false;
+  u64 max_storage_binding_bytes = 0;  // 0: the device's
+};
+
+Result<std::vector<DeviceInfo>> list_adapters();
+Result<std::shared_ptr<Device>> open_device(const OpenOptions& options = {});
+
+// For tests: the device is gone, as after a driver reset.
+void destroy_underlying_device(Device& device);
+
+}  // namespace pteron::gpu

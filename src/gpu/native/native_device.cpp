@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "gpu/native/native_device.h"
+
+#include "gpu/native/native.h"
+
+#include <array>
+#include <cstring>
+
+namespace pteron::gpu {
+
+void destroy_underlying_device(Device& device) { static_cast<native::NativeDevice&>(device).destroy_underlying(); }
+
+namespace native {
+namespace {
+
+WGPUBuffer buffer_of(Id id) { return reinterpret_cast<WGPUBuffer>(id); }
+WGPUBindGroup bind_group_of(Id id) { return reinterpret_cast<WGPUBindGroup>(id); }
+
+constexpr size_t max_bindings = 16;
+
+WGPUBufferBindingType binding_type(BindingKind kind) {
+  switch (kind) {
+    case BindingKind::uniform: return WGPUBufferBindingType_Uniform;
+    case BindingKind::read: return WGPUBufferBindingType_ReadOnlyStorage;
+    case BindingKind::read_write: return WGPUBufferBindingType_Storage;
+  }
+  return WGPUBufferBindingType_Storage;
+}
+
+}  // namespace
+
+NativeDevice::NativeDevice(WGPUInstance instance, DeviceInfo info) : instance_(instance) {
+  wgpuInstanceAddRef(instance_);
+  info_ = std::move(info);
+}
+
+Result<std::shared_ptr<Device>> NativeDevice::open(WGPUInstance instance, WGPUAdapter adapter, DeviceInfo info) {
+  auto self = std::make_shared<NativeDevice>(instance, std::move(info));
+  std::vector<WGPUFeatureName> wanted;
+  if (self->features().f16) wanted.push_back(WGPUFeatureName_ShaderF16);
+  if (self->features().subgroups) wanted.push_back(subgroups_feature());
+  if (self->features().timestamps) wanted.push_back(WGPUFeatureName_TimestampQuery);
+  WGPULimits limits = WGPU_LIMITS_INIT;
+  wgpuAdapterGetLimits(adapter, &limits);
+  limits.nextInChain = nullptr;
+
+  WGPUDeviceDescriptor descriptor = WGPU_DEVICE_DESCRIPTOR_INIT;
+  descriptor.label = view("pteron");
+  descriptor.requiredFeatures = wanted.data();
+  descriptor.requiredFeatureCount = wanted.size();
+  descriptor.requiredLimits = &limits;
+  descriptor.deviceLostCallbackInfo.mode = WGPUCallbackMode_AllowSpontaneous;
+  descriptor.deviceLostCallbackInfo.userdata1 = self.get();
+  descriptor.deviceLostCallbackInfo.callback = [](WGPUDevice const*, WGPUDeviceLostReason, WGPUStringView message,
+                                                  void* user, void*) {
+    static_cast<NativeDevice*>(user)->remember(
+        {ErrorKind::device_lost, str("the GPU device was lost: ", text(message)), {}});
+  };
+  descriptor.uncapturedErrorCallbackInfo.userdata1 = self.get();
+  descriptor.uncapturedErrorCallbackInfo.callback = [](WGPUDevice const*, WGPUErrorType type, WGPUStringView message,
+                                                       void* user, void*) {
+    const ErrorKind kind = type == WGPUErrorType_OutOfMemory ? ErrorKind::out_of_memory : ErrorKind::internal;
+    static_cast<NativeDevice*>(user)->remember({kind, str("WebGPU: ", text(message)), {}});
+  };
+
+  struct Answer {
+    WGPUDevice device = nullptr;
+    std::string message;
+  } answer;
+  WGPURequestDeviceCallbackInfo callback{};
+  callback.mode = WGPUCallbackMode_AllowSpontaneous;
+  callback.userdata1 = &answer;
+  callback.callback = [](WGPURequestDeviceStatus, WGPUDevice device, WGPUStringView message, void* user, void*) {
+    *static_cast<Answer*>(user) = {device, text(message)};
+  };
+  wgpuAdapterRequestDevice(adapter, &descriptor, callback);
+  if (!answer.device) return unsupported("adapter '", self->info().adapter.name, "' gives no device: ", answer.message);
+  self->device_ = answer.device;
+  self->queue_ = wgpuDeviceGetQueue(answer.device);
+  return self;
+}
+
+NativeDevice::~NativeDevice() {
+  release_timestamps();
+  if (queue_) wgpuQueueRelease(queue_);
+  if (device_) wgpuDeviceRelease(device_);
+  wgpuInstanceRelease(instance_);
+}
+
+void NativeDevice::remember(Error error) {
+  const std::scoped_lock lock(health_mutex_);
+  if (!failure_) failure_ = std::move(error);
+}
+
+Status NativeDevice::health() {
+  const std::scoped_lock lock(health_mutex_);
+  if (failure_) return Failure(*failure_);
+  return {};
+}
+
+void NativeDevice::destroy_underlying() {
+  wgpuDeviceDestroy(device_);
+  // The library reports the loss only when it is polled next; whoever asks before must see it too.
+  remember({ErrorKind::device_lost, "the GPU device was lost: it was destroyed", {}});
+}
+
+Result<Id> NativeDevice::make_buffer(u64 size, BufferUse use, std::string_view label) {
+  TRY_DO(health());
+  WGPUBufferDescriptor descriptor = WGPU_BUFFER_DESCRIPTOR_INIT;
+  descriptor.label = view(label);
+  descriptor.size = size;
+  descriptor.usage = use == BufferUse::readback ? WGPUBufferUsage_MapRead | WGPUBufferUsage_CopyDst
+                                                : WGPUBufferUsage_Storage | WGPUBufferUsage_Uniform |
+                                                      WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst;
+  ErrorScope scope(device_);
+  WGPUBuffer buffer = wgpuDeviceCreateBuffer(device_, &descriptor);
+  if (auto status = scope.pop(); !status || !buffer) {
+    if (buffer) wgpuBufferRelease(buffer);
+    if (status)
+      return fail(ErrorKind::out_of_memory, "the GPU gave no buffer of ", human_bytes(size), " for '", label, "'");
+    return Failure(std::move(status.error()).within(str("allocating ", human_bytes(size), " for '", label, "'")));
+  }
+  return reinterpret_cast<Id>(buffer);
+}
+
+void NativeDevice::destroy_buffer(Id id) {
+  {
+    const std::scoped_lock lock(mutex_);
+    reads_.erase(id);
+  }
+  wgpuBufferRelease(buffer_of(id));
+}
+
+u64 NativeDevice::buffer_size(Id id) const { return wgpuBufferGetSize(buffer_of(id)); }
+
+Result<Pipeline> NativeDevice::compile_now(const PipelineSpec& spec) {
+  TRY_DO(health());
+  const auto explain = [&](Error error) -> Error {
+    if (spec.explain) error.message = spec.explain(std::move(error.message));
+    return std::move(error).within(str("kernel ", spec.label));
+  };
+  if (spec.bindings.size() > max_bindings)
+    return internal_error("kernel ", spec.label, " has ", spec.bindings.size(), " bindings");
+  ErrorScope scope(device_);
+  std::array<WGPUBindGroupLayoutEntry, max_bindings> entries{};
+  for (size_t i = 0; i < spec.bindings.size(); ++i) {
+    entries[i] = WGPU_BIND_GROUP_LAYOUT_ENTRY_INIT;
+    entries[i].binding = u32(i);
+    entries[i].visibility = WGPUShaderStage_Compute;
+    entries[i].buffer.type = binding_type(spec.bindings[i]);
+    entries[i].buffer.hasDynamicOffset = i == 0;
+  }
+  WGPUBindGroupLayoutDescriptor group = WGPU_BIND_GROUP_LAYOUT_DESCRIPTOR_INIT;
+  group.entries = entries.data();
+  group.entryCount = spec.bindings.size();
+  WGPUBindGroupLayout group_layout = wgpuDeviceCreateBindGroupLayout(device_, &group);
+  WGPUPipelineLayoutDescriptor layout = WGPU_PIPELINE_LAYOUT_DESCRIPTOR_INIT;
+  layout.bindGroupLayouts = &group_layout;
+  layout.bindGroupLayoutCount = 1;
+  WGPUPipelineLayout pipeline_layout = wgpuDeviceCreatePipelineLayout(device_, &layout);
+  WGPUShaderSourceWGSL code = WGPU_SHADER_SOURCE_WGSL_INIT;
+  code.code = view(spec.source);
+  WGPUShaderModuleDescriptor module_descriptor = WGPU_SHADER_MODULE_DESCRIPTOR_INIT;
+  module_descriptor.nextInChain = &code.chain;
+  module_descriptor.label = view(spec.label);
+  WGPUShaderModule module = wgpuDeviceCreateShaderModule(device_, &module_descriptor);
+  WGPUComputePipelineDescriptor descriptor = WGPU_COMPUTE_PIPELINE_DESCRIPTOR_INIT;
+  descriptor.label = view(spec.label);
+  descriptor.layout = pipeline_layout;
+  descriptor.compute.module = module;
+  descriptor.compute.entryPoint = view("main");
+  WGPUComputePipeline pipeline = module ? wgpuDeviceCreateComputePipeline(device_, &descriptor) : nullptr;
+  if (module) wgpuShaderModuleRelease(module);
+  wgpuPipelineLayoutRelease(pipeline_layout);
+  if (auto status = scope.pop(); !status || !pipeline) {
+    if (pipeline) wgpuComputePipelineRelease(pipeline);
+    wgpuBindGroupLayoutRelease(group_layout);
+    if (status) return Failure(explain({ErrorKind::internal, "the pipeline could not be created", {}}));
+    return Failure(explain(std::move(status.error())));
+  }
+  return adopt_pipeline(reinterpret_cast<Id>(new PipelineObject{pipeline, group_layout}));
+}
+
+void NativeDevice::destroy_pipeline(Id id) {
+  const std::unique_ptr<PipelineObject> object(reinterpret_cast<PipelineObject*>(id));
+  wgpuComputePipelineRelease(object->pipeline);
+  wgpuBindGroupLayoutRelease(object->layout);
+}
+
+Result<Id> NativeDevice::make_bind_group(Id pipeline, std::span<const BindingRange> bindings, std::string_view label) {
+  TRY_DO(health());
+  if (bindings.size() > max_bindings) return internal_error("a bind group has ", bindings.size(), " entries");
+  std::array<WGPUBindGroupEntry, max_bindings> entries{};
+  for (size_t i = 0; i < bindings.size(); ++i) {
+    entries[i] = WGPU_BIND_GROUP_ENTRY_INIT;
+    entries[i].binding = u32(i);
+    entries[i].buffer = buffer_of(bindings[i].buffer);
+    entries[i].offset = bindings[i].offset;
+    entries[i].size = bindings[i].size;
+  }
+  WGPUBindGroupDescriptor descriptor = WGPU_BIND_GROUP_DESCRIPTOR_INIT;
+  descriptor.label = view(label);
+  descriptor.layout = reinterpret_cast<PipelineObject*>(pipeline)->layout;
+  descriptor.entries = entries.data();
+  descriptor.entryCount = bindings.size();
+  ErrorScope scope(device_);
+  WGPUBindGroup group = wgpuDeviceCreateBindGroup(device_, &descriptor);
+  if (auto status = scope.pop(); !status || !group) {
+    if (group) wgpuBindGroupRelease(group);
+    if (status) return internal_error("a bind group for '", label, "' could not be created");
+    return Failure(std::move(status.error()).within(str("binding ", label)));
+  }
+  return reinterpret_cast<Id>(group);
+}
+
+void NativeDevice::destroy_bind_group(Id id) { wgpuBindGroupRelease(bind_group_of(id)); }
+
+Status NativeDevice::do_write(Id buffer, u64 offset, Bytes bytes) {
+  TRY_DO(health());
+  wgpuQueueWriteBuffer(queue_, buffer_of(buffer), offset, bytes.data(), bytes.size());
+  return {};
+}
+
+void NativeDevice::encode_dispatches(WGPUCommandEncoder encoder, const Submission& submission) {
+  const bool profiling = submission.durations != nullptr;
+  WGPUComputePassEncoder pass = nullptr;
+  Id current = 0;
+  u32 index = 0;
+  for (const Dispatch& dispatch : submission.dispatches) {
+    if (!pass || profiling) {
+      WGPUComputePassDescriptor descriptor = WGPU_COMPUTE_PASS_DESCRIPTOR_INIT;
+      WGPUPassTimestampWrites stamps{};
+      stamps.querySet = timestamps_.set;
+      stamps.beginningOfPassWriteIndex = 2 * index;
+      stamps.endOfPassWriteIndex = 2 * index + 1;
+      if (profiling) descriptor.timestampWrites = &stamps;
+      pass = wgpuCommandEncoderBeginComputePass(encoder, &descriptor);
+      current = 0;
+    }
+    if (dispatch.pipeline != current) {
+      wgpuComputePassEncoderSetPipeline(pass, reinterpret_cast<PipelineObject*>(dispatch.pipeline)->pipeline);
+      current = dispatch.pipeline;
+    }
+    wgpuComputePassEncoderSetBindGroup(pass, 0, bind_group_of(dispatch.bind_group), 1, &dispatch.params_offset);
+    wgpuComputePassEncoderDispatchWorkgroups(pass, dispatch.x, dispatch.y, dispatch.z);
+    ++index;
+    if (profiling) {
+      wgpuComputePassEncoderEnd(pass);
+      wgpuComputePassEncoderRelease(pass);
+      pass = nullptr;
+    }
+  }
+  if (pass) {
+    wgpuComputePassEncoderEnd(pass);
+    wgpuComputePassEncoderRelease(pass);
+  }
+}
+
+Status NativeDevice::do_submit(const Submission& submission) {
+  const std::scoped_lock lock(mutex_);
+  TRY_DO(health());
+  if (submission.durations) TRY_DO(prepare_timestamps(submission));
+  ErrorScope scope(device_);
+  WGPUCommandEncoder encoder = wgpuDeviceCreateCommandEncoder(device_, nullptr);
+  for (const Fill& fill : submission.fills)
+    if (fill.size > 0) wgpuCommandEncoderClearBuffer(encoder, buffer_of(fill.buffer), fill.offset, fill.size);
+  const auto copy = [&](const Copy& c) {
+    if (c.size > 0)
+      wgpuCommandEncoderCopyBufferToBuffer(encoder, buffer_of(c.source), c.source_offset, buffer_of(c.target),
+                                           c.target_offset, c.size);
+  };
+  for (const Copy& c : submission.copies_before) copy(c);
+  encode_dispatches(encoder, submission);
+  for (const Copy& c : submission.copies_after) copy(c);
+  if (submission.durations && timestamps_.used > 0) {
+    wgpuCommandEncoderResolveQuerySet(encoder, timestamps_.set, 0, timestamps_.used, timestamps_.resolved, 0);
+    wgpuCommandEncoderCopyBufferToBuffer(encoder, timestamps_.resolved, 0, timestamps_.readable, 0,
+                                         timestamps_.used * sizeof(u64));
+  }
+  WGPUCommandBuffer commands = wgpuCommandEncoderFinish(encoder, nullptr);
+  wgpuCommandEncoderRelease(encoder);
+  auto status = scope.pop();
+  // A submit on a lost device or of an invalid command buffer ends the process, so look first.
+  if (status) status = health();
+  if (status) wgpuQueueSubmit(queue_, 1, &commands);
+  if (commands) wgpuCommandBufferRelease(commands);
+  return status;
+}
+
+Status NativeDevice::begin_read(Id buffer, MutableBytes into) {
+  const std::scoped_lock lock(mutex_);
+  TRY_DO(health());
+  auto& slot = reads_[buffer];
+  if (!slot) slot = std::make_unique<PendingRead>();
+  slot->into = into;
+  slot->done = false;
+  slot->message.clear();
+  WGPUBufferMapCallbackInfo info{};
+  info.mode = WGPUCallbackMode_AllowSpontaneous;
+  info.userdata1 = slot.get();
+  info.callback = [](WGPUMapAsyncStatus status, WGPUStringView message, void* user, void*) {
+    auto* read = static_cast<PendingRead*>(user);
+    read->status = status;
+    if (status != WGPUMapAsyncStatus_Success) read->message = text(message);
+    read->done = true;
+  };
+  wgpuBufferMapAsync(buffer_of(buffer), WGPUMapMode_Read, 0, into.size(), info);
+  return {};
+}
+
+Result<bool> NativeDevice::poll_read(Id buffer, bool wait) {
+  if (wait)
+    poll_until_idle(device_);
+  else
+    wgpuInstanceProcessEvents(instance_);
+  const std::scoped_lock lock(mutex_);
+  const auto found = reads_.find(buffer);
+  if (found == reads_.end()) return internal_error("a buffer is polled that nobody reads");
+  PendingRead& read = *found->second;
+  TRY_DO(health());
+  if (!read.done) {
+    if (!wait) return false;
+    return internal_error("the GPU did not finish a read");
+  }
+  if (read.status != WGPUMapAsyncStatus_Success)
+    return fail(ErrorKind::device_lost, "reading from the GPU failed: ", read.message);
+  const void* data = wgpuBufferGetConstMappedRange(buffer_of(buffer), 0, read.into.size());
+  if (!data) return fail(ErrorKind::device_lost, "the GPU's answer could not be mapped");
+  std::memcpy(read.into.data(), data, read.into.size());
+  wgpuBufferUnmap(buffer_of(buffer));
+  TRY_DO(read_timestamps());
+  return true;
+}
+
+Status NativeDevice::wait_idle() {
+  TRY_DO(health());
+  poll_until_idle(device_);
+  return health();
+}
+
+}  // namespace native
+}  // namespace pteron::gpu

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "gpu/device.h"
+#include "gpu/native/webgpu_tools.h"
+
+#include <mutex>
+#include <unordered_map>
+
+namespace pteron::gpu::native {
+
+class NativeDevice final : public Device {
+ public:
+  static Result<std::shared_ptr<Device>> open(WGPUInstance instance, WGPUAdapter adapter, DeviceInfo info);
+  NativeDevice(WGPUInstance instance, DeviceInfo info);
+  NativeDevice(const NativeDevice&) = delete;
+  NativeDevice& operator=(const NativeDevice&) = delete;
+  ~NativeDevice() override;
+
+  Result<std::unique_ptr<PipelineBatch>> compile(std::vector<PipelineSpec> specs) override;
+  Result<Pipeline> compile_now(const PipelineSpec& spec) override;
+  Status begin_read(Id buffer, MutableBytes into) override;
+  Result<bool> poll_read(Id buffer, bool wait) override;
+  Status wait_idle() override;
+  Status health() override;
+
+  void destroy_underlying();
+
+ protected:
+  Result<Id> make_buffer(u64 size, BufferUse use, std::string_view label) override;
+  Result<Id> make_bind_group(Id pipeline, std::span<const BindingRange> bindings, std::string_view label) override;
+  Status do_write(Id buffer, u64 offset, Bytes bytes) override;
+  Status do_submit(const Submission& submission) override;
+  void destroy_buffer(Id id) override;
+  void destroy_pipeline(Id id) override;
+  void destroy_bind_group(Id id) override;
+  u64 buffer_size(Id id) const override;
+
+ private:
+  // A pipeline keeps the layout that its bind groups need.
+  struct PipelineObject {
+    WGPUComputePipeline pipeline;
+    WGPUBindGroupLayout layout;
+  };
+  struct PendingRead {
+    MutableBytes into;
+    bool done = false;
+    WGPUMapAsyncStatus status = WGPUMapAsyncStatus_Success;
+    std::string message;
+  };
+  // Profiling: two timestamps per dispatch, resolved and copied to where the host can read them.
+  struct Timestamps {
+    u32 capacity = 0;
+    u32 used = 0;
+    WGPUQuerySet set = nullptr;
+    WGPUBuffer resolved = nullptr;
+    WGPUBuffer readable = nullptr;
+    std::vector<u64>* into = nullptr;
+  };
+
+  void encode_dispatches(WGPUCommandEncoder encoder, const Submission& submission);
+  Status prepare_timestamps(const Submission& submission);
+  Status read_timestamps();
+  void release_timestamps();
+  void remember(Error error);
+
+  WGPUInstance instance_ = nullptr;
+  WGPUDevice device_ = nullptr;
+  WGPUQueue queue_ = nullptr;
+
+  std::mutex mutex_;  // submits, reads and timestamps
+  std::unordered_map<Id, std::unique_ptr<PendingRead>> reads_;
+  Timestamps timestamps_;
+
+  std::mutex health_mutex_;
+  std::optional<Error> failure_;
+};
+
+}  // namespace pteron::gpu::native

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The calls that are wgpu-native's own. Another webgpu.h implementation replaces this file.
+#include "gpu/native/webgpu_tools.h"
+
+#include <wgpu.h>
+
+#include <vector>
+
+namespace pteron::gpu::native {
+
+void poll_until_idle(WGPUDevice device) { wgpuDevicePoll(device, true, nullptr); }
+
+// Without OpenGL: its compute is not WebGPU's, and looking for it prints warnings.
+WGPUInstance create_instance() {
+  WGPUInstanceExtras extras{};
+  extras.chain.sType = WGPUSType(WGPUSType_InstanceExtras);
+  extras.backends = WGPUInstanceBackend_Primary;
+  WGPUInstanceDescriptor descriptor = WGPU_INSTANCE_DESCRIPTOR_INIT;
+  descriptor.nextInChain = &extras.chain;
+  return wgpuCreateInstance(&descriptor);
+}
+
+std::vector<WGPUAdapter> enumerate_adapters(WGPUInstance instance) {
+  WGPUInstanceEnumerateAdapterOptions options{};
+  options.backends = WGPUInstanceBackend_Primary;
+  std::vector<WGPUAdapter> adapters(wgpuInstanceEnumerateAdapters(instance, &options, nullptr));
+  if (!adapters.empty()) wgpuInstanceEnumerateAdapters(instance, &options, adapters.data());
+  return adapters;
+}
+
+WGPUFeatureName subgroups_feature() { return WGPUFeatureName(WGPUNativeFeature_Subgroup); }
+
+f64 timestamp_period(WGPUQueue queue) { return wgpuQueueGetTimestampPeriod(queue); }
+
+void silence_logging() { wgpuSetLogLevel(WGPULogLevel_Off); }
+
+}  // namespace pteron::gpu::native

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "graph/compiled.h"
+#include "graph/op.h"
+#include "graph/survey.h"
+
+#include <algorithm>
+#include <map>
+
+namespace pteron::graph {
+
+bool CompileOptions::is_disabled(std::string_view pass) const {
+  return std::find(disabled_passes.begin(), disabled_passes.end(), pass) != disabled_passes.end();
+}
+
+DType device_dtype(DType t, const gpu::Features& features) {
+  switch (t) {
+    case DType::i64: return DType::i32;
+    case DType::f64: return DType::f32;
+    case DType::f16: return features.f16 ? DType::f16 : DType::f32;
+    default: return t;
+  }
+}
+
+namespace {
+
+u64 round_up(u64 bytes, u64 multiple) { return (bytes + multiple - 1) / multiple * multiple; }
+
+class Compiler {
+ public:
+  Compiler(CompiledGraph& compiled, const CompileOptions& options) : c_(compiled), options_(options) {}
+
+  Status run(std::vector<UnsupportedOp>* problems) {
+    init_facts();
+    find_origins();
+    TRY_DO(Surveyor(c_, traffic_).run(problems));
+    if (problems && !problems->empty()) return {};
+    if (!options_.is_disabled("alias-copies") && alias_copies()) TRY_DO(Surveyor(c_, traffic_).run(nullptr));
+    assign_storage();
+    TRY_DO(place_memory());
+    assign_slots();
+    find_consumers();
+    return check_constants();
+  }
+
+ private:
+  void init_facts() {
+    const Graph& graph = c_.graph;
+    const size_t count = graph.values.size();
+    c_.facts.graph = &c_.graph;
+    c_.facts.dtype.assign(count, DType::f32);
+    c_.facts.root.resize(count);
+    c_.facts.varies.assign(count, 0);
+    for (ValueId id = 0; id < count; ++id) {
+      c_.facts.root[id] = id;
+      if (const Tensor* tensor = graph.tensor(id))
+        c_.facts.dtype[id] = device_dtype(tensor->dtype, c_.facts.device.features);
+    }
+    for (u32 i = 0; i < graph.inputs.size(); ++i) {
+      const bool fixed = i < options_.input_is_static.size() && options_.input_is_static[i];
+      c_.facts.varies[graph.inputs[i]] = !fixed || !graph.tensor(graph.inputs[i]);
+    }
+  }
+
+  // Is this op's result the same bytes as its first argument?
+  bool is_plain_copy(const Op& op) const {
+    if (!op.entry || !op.entry->copies || op.args.size() < 2) return false;
+    const Tensor* from = c_.graph.tensor(op.args.front());
+    const Tensor* to = c_.graph.tensor(op.args.back());
+    return from && to && c_.facts.dtype[op.args.front()] == c_.facts.dtype[op.args.back()] &&
+           from->max.numel() == to->max.numel();
+  }
+
+  void find_origins() {
+    c_.origin.assign(c_.graph.values.size(), std::nullopt);
+    for (u32 i = 0; i < c_.graph.inputs.size(); ++i) c_.origin[c_.graph.inputs[i]] = i;
+    for (const Op& op : c_.graph.ops)
+      if (is_plain_copy(op)) c_.origin[op.args.back()] = c_.origin[op.args.front()];
+  }
+
+  // Lets copies share their source's memory where nobody writes to either behind the other's back.
+  bool alias_copies() {
+    std::vector<i64> last_write(c_.graph.values.size(), -1);
+    std::vector<u32> writers(c_.graph.values.size(), 0);
+    for (u32 op = 0; op < c_.graph.ops.size(); ++op)
+      for (ValueId id : traffic_.writes[op]) last_write[id] = op, ++writers[id];
+    bool any = false;
+    for (u32 i = 0; i < c_.graph.ops.size(); ++i) {
+      const Op& op = c_.graph.ops[i];
+      if (!is_plain_copy(op)) continue;
+      const ValueId from = c_.facts.root[op.args.front()], to = op.args.back();
+      if (from == to || c_.facts.root[to] != to || c_.graph.is_input(to) || c_.graph.tensor(to)->constant) continue;
+      // `to` is written by this op alone, and `from` by nobody after it.
+      if (writers[to] > 1 || last_write[to] > i64(i) || last_write[from] >= i64(i)) continue;
+      c_.facts.root[to] = from;
+      any = true;
+    }
+    return any;
+  }
+
+  ValueId root(ValueId id) const { return c_.facts.root[id]; }
+
+  void assign_storage() {
+    const Graph& graph = c_.graph;
+    c_.storage.assign(graph.values.size(), {});
+    std::vector<u8> used(graph.values.size(), 0), written(graph.values.size(), 0);
+    for (u32 op = 0; op < graph.ops.size(); ++op) {
+      for (ValueId id : traffic_.reads[op]) used[root(id)] = 1;
+      for (ValueId id : traffic_.writes[op]) used[root(id)] = written[root(id)] = 1;
+    }
+    for (ValueId id : graph.outputs)
+      if (graph.tensor(id)) used[root(id)] = 1;
+    for (ValueId id = 0; id < graph.values.size(); ++id) {
+      if (!used[id]) continue;
+      const Tensor& tensor = *graph.tensor(id);
+      Storage& storage = c_.storage[id];
+      storage.bytes = round_up(std::max<u64>(tensor.max.numel() * size_of(c_.facts.dtype[id]), 1), 16);
+      if (tensor.constant && written[id]) {
+        storage.kind = StorageKind::state;
+        storage.index = u32(c_.states.size());
+        c_.states.push_back({*tensor.constant, id, tensor.dtype, c_.facts.dtype[id], storage.bytes, cache_axis(id)});
+      } else if (tensor.constant) {
+        storage.kind = StorageKind::constant;
+        storage.index = constant_use(tensor, id, storage.bytes);
+      } else if (graph.is_input(id) && !written[id] && storage.bytes <= arena_input_limit) {
+        storage.kind = StorageKind::input;
+      } else {
+        storage.kind = StorageKind::transient;
+      }
+    }
+  }
+
+  std::optional<u32> cache_axis(ValueId id) const {
+    for (const auto& [value, axis] : traffic_.caches)
+      if (root(value) == id) return axis;
+    return std::nullopt;
+  }
+
+  u32 constant_use(const Tensor& tensor, ValueId id, u64 bytes) {
+    const ConstantUse use{*tensor.constant, tensor.dtype, c_.facts.dtype[id], std::nullopt, bytes, {}};
+    const DataLocation& location = c_.graph.constants[use.constant].location;
+    for (u32 i = 0; i < c_.constants.size(); ++i) {
+      const ConstantUse& other = c_.constants[i];
+      if (!other.packing && other.from == use.from && other.to == use.to &&
+          c_.graph.constants[other.constant].location == location)
+        return i;
+    }
+    c_.constants.push_back(use);
+    return u32(c_.constants.size() - 1);
+  }
+
+  Status place_memory() {
+    const Graph& graph = c_.graph;
+    const i64 end = i64(graph.ops.size());
+    std::vector<MemoryRequest> requests;
+    std::map<ValueId, u32> request_of;
+    const auto touch = [&](ValueId id, i64 at) {
+      if (c_.storage[root(id)].kind != StorageKind::transient) return;
+      const auto [entry, added] = request_of.emplace(root(id), u32(requests.size()));
+      if (added) requests.push_back({c_.storage[root(id)].bytes, at, at});
+      MemoryRequest& r = requests[entry->second];
+      r.first = std::min(r.first, at);
+      r.last = std::max(r.last, at);
+    };
+    for (ValueId id : graph.inputs)
+      if (graph.tensor(id)) touch(id, -1);
+    for (i64 op = 0; op < end; ++op) {
+      for (ValueId id : traffic_.reads[size_t(op)]) touch(id, op);
+      for (ValueId id : traffic_.writes[size_t(op)]) touch(id, op);
+    }
+    for (ValueId id : graph.outputs)
+      if (graph.tensor(id)) touch(id, end);
+    const size_t tensors = requests.size();
+
+    std::vector<std::vector<u32>> scratch_requests(graph.ops.size());
+    for (u32 op = 0; op < graph.ops.size(); ++op)
+      for (u64 bytes : c_.ops[op].scratch) {
+        scratch_requests[op].push_back(u32(requests.size()));
+        requests.push_back({round_up(bytes, 16), op, op});
+      }
+    std::vector<MemoryConflict> conflicts;
+    for (u32 op = 0; op < graph.ops.size(); ++op)
+      for (const Variant& variant : c_.ops[op].variants)
+        add_conflicts(variant, scratch_requests[op], request_of, conflicts);
+
+    std::vector<Placement> placements;
+    const u64 limit = c_.facts.device.limits.max_buffer_bytes;
+    TRY(const auto without_scratch,
+        place(std::span(requests).first(tensors), tensor_conflicts(conflicts, tensors), limit, placements));
+    TRY(c_.memory.pools, place(requests, conflicts, limit, placements));
+    for (const auto& [value, request] : request_of) c_.storage[value].at = placements[request];
+    for (u32 op = 0; op < graph.ops.size(); ++op)
+      for (u32 request : scratch_requests[op]) c_.ops[op].scratch_at.push_back(placements[request]);
+    for (u64 bytes : c_.memory.pools) c_.memory.activations += bytes;
+    u64 bare = 0;
+    for (u64 bytes : without_scratch) bare += bytes;
+    c_.memory.scratch = c_.memory.activations > bare ? c_.memory.activations - bare : 0;
+    return {};
+  }
+
+  static std::vector<MemoryConflict> tensor_conflicts(const std::vector<MemoryConflict>& all, size_t tensors) {
+    std::vector<MemoryConflict> out;
+    for (const MemoryConflict& c : all)
+      if (c.read < tensors && c.written < tensors) out.push_back(c);
+    return out;
+  }
+
+  void add_conflicts(const Variant& variant, const std::vector<u32>& scratch, const std::map<ValueId, u32>& request_of,
+                     std::vector<MemoryConflict>& conflicts) const {
+    const auto request = [&](const Operand& o) -> std::optional<u32> {
+      if (o.kind == Operand::scratch) return scratch[o.index];
+      if (o.kind != Operand::tensor) return std::nullopt;
+      const auto found = request_of.find(root(o.index));
+      return found == request_of.end() ? std::nullopt : std::optional(found->second);
+    };
+    for (size_t r = 0; r < variant.operands.size(); ++r) {
+      if (variant.kernel.bindings()[r + 1] == gpu::BindingKind::read_write) continue;
+      const auto read = request(variant.operands[r]);
+      if (!read) continue;
+      for (size_t w = 0; w < variant.operands.size(); ++w) {
+        if (variant.kernel.bindings()[w + 1] != gpu::BindingKind::read_write) continue;
+        const auto written = request(variant.operands[w]);
+        if (written && *written != *read) conflicts.push_back({*read, *written});
+      }
+    }
+  }
+
+  void assign_slots() {
+    u64 offset = 0;
+    for (ValueId id : c_.graph.inputs) {
+      Storage& storage = c_.storage[root(id)];
+      if (storage.kind != StorageKind::input || root(id) != id) continue;
+      storage.at.offset = offset;
+      offset = round_up(offset + storage.bytes, placement_alignment);
+    }
+    // Slots of ops that plan at every step come first, next to the inputs, so that one short write covers both.
+    u32 next = u32(offset / slot_bytes);
+    for (const bool busy : {true, false})
+      for (OpPlan& op : c_.ops) {
+        if (plans_often(op) != busy) continue;
+        op.first_slot = next;
+        next += op.slots;
+      }
+    c_.memory.arena = u64(next) * slot_bytes;
+    for (const ConstantUse& use : c_.constants) c_.memory.weights += round_up(use.bytes, 4);
+    for (const StateUse& use : c_.states) c_.memory.state += use.bytes;
+    c_.memory.staging = c_.faults.empty() ? 0 : round_up(c_.faults.size() * 8, 16);
+    for (ValueId id : c_.graph.outputs)
+      if (const Tensor* tensor = c_.graph.tensor(id))
+        c_.memory.staging += round_up(tensor->max.numel() * size_of(c_.facts.dtype[id]), 16);
+    if (!c_.faults.empty()) c_.memory.arena += round_up(c_.faults.size() * 8, 16);
+  }
+
+  // Which outputs does each op work for?
+  void find_consumers() {
+    std::vector<u64> wanted(c_.graph.values.size(), 0);
+    for (u32 i = 0; i < c_.graph.outputs.size(); ++i)
+      wanted[root(c_.graph.outputs[i])] |= u64(1) << std::min<u32>(i, 63);
+    for (size_t op = c_.graph.ops.size(); op-- > 0;) {
+      OpPlan& plan = c_.ops[op];
+      for (ValueId id : traffic_.writes[op]) {
+        plan.needed_by |= wanted[root(id)];
+        plan.has_effects |= c_.storage[root(id)].kind == StorageKind::state;
+      }
+      // What runs for its effects needs its inputs always.
+      const u64 pass_on = plan.has_effects ? ~u64(0) : plan.needed_by;
+      for (ValueId id : traffic_.reads[op]) wanted[root(id)] |= pass_on;
+      if (plan.has_effects)
+        for (ValueId id : traffic_.writes[op]) wanted[root(id)] |= pass_on;
+    }
+  }
+
+  bool plans_often(const OpPlan& op) const {
+    if (op.reads_host) return true;
+    return std::any_of(op.reads.begin(), op.reads.end(), [&](ValueId id) {
+      return c_.facts.varies[id] && std::holds_alternative<SymInt>(c_.graph.values[id]);
+    });
+  }
+
+  // A constant larger than a buffer may be needs a buffer per stretch that ops bind.
+  Status check_constants() {
+    const u64 limit = c_.facts.device.limits.max_buffer_bytes;
+    for (u32 i = 0; i < c_.constants.size(); ++i) {
+      ConstantUse& use = c_.constants[i];
+      if (use.bytes <= limit) continue;
+      for (const OpPlan& op : c_.ops)
+        for (const Variant& variant : op.variants)
+          for (const Operand& operand : variant.operands)
+            if (constant_of(operand) == i) use.split.push_back(operand.offset);
+      std::sort(use.split.begin(), use.split.end());
+      use.split.erase(std::unique(use.split.begin(), use.split.end()), use.split.end());
+      if (!use.split.empty() && use.split.front() == 0) use.split.erase(use.split.begin());
+    }
+    for (const StateUse& use : c_.states)
+      if (use.bytes > limit)
+        return fail(ErrorKind::out_of_memory, "state of shape ", c_.graph.tensor(use.value)->max, " needs ",
+                    human_bytes(use.bytes), " in one buffer, but this device allows at most ", human_bytes(limit));
+    return {};
+  }
+
+  std::optional<u32> constant_of(const Operand& operand) const {
+    if (operand.kind == Operand::packed) return operand.index;
+    if (operand.kind != Operand::tensor) return std::nullopt;
+    const Storage& storage = c_.storage[root(operand.index)];
+    return storage.kind == StorageKind::constant ? std::optional(storage.index) : std::nullopt;
+  }
+
+  CompiledGraph& c_;
+  const CompileOptions& options_;
+  Traffic traffic_;
+};
+
+// Constants reach ops through `prepack`, which for a buffer runtime is nothing: its result is the constant itself.
+Status fold_prepack(Graph& graph) {
+  for (const Op& op : graph.ops) {
+    if (op.name != "et_vk.prepack.default") continue;
+    const Tensor* source = op.args.size() == 2 ? graph.tensor(op.args[0]) : nullptr;
+    auto* result = op.args.size() == 2 ? std::get_if<Tensor>(&graph.values[op.args[1]]) : nullptr;
+    if (!source || !result) return within(Status(invalid("it should have a constant and a result")), describe(op));
+    if (!source->constant) return within(Status(invalid("value ", op.args[0], " is not a constant")), describe(op));
+    if (source->dtype != result->dtype || !(source->max == result->max))
+      return within(Status(invalid("its result ", result->max, " ", result->dtype, " differs from the constant ",
+                                   source->max, " ", source->dtype)),
+                    describe(op));
+    result->constant = source->constant;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const CompiledGraph>> compile(Graph graph, const gpu::DeviceInfo& device,
+                                                     const CompileOptions& options,
+                                                     std::vector<UnsupportedOp>* problems) {
+  auto compiled = std::make_shared<CompiledGraph>();
+  compiled->graph = std::move(graph);
+  compiled->facts.device = device;
+  TRY_DO(fold_prepack(compiled->graph));
+  TRY_DO(Compiler(*compiled, options).run(problems));
+  return compiled;
+}
+
+}  // namespace pteron::graph

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A program that has been planned: which kernels with which bindings its ops may ask for, where every byte will be.
+// Made without a GPU, shared by all instances.
+#pragma once
+
+#include "graph/memory_plan.h"
+#include "graph/plan.h"
+
+#include <memory>
+
+namespace pteron::graph {
+
+// A kernel with its bindings, one of those that an op chooses from.
+struct Variant {
+  Kernel kernel;
+  std::vector<Operand> operands;
+  u32 pipeline = 0;  // index into CompiledGraph::pipelines
+
+  bool matches(const Kernel& k, std::span<const Operand> o) const {
+    return std::equal(operands.begin(), operands.end(), o.begin(), o.end()) && kernel == k;
+  }
+};
+
+struct OpPlan {
+  std::vector<Variant> variants;
+  std::vector<ValueId> reads;         // values whose change makes the op plan again
+  std::vector<u64> scratch;           // bytes, by number
+  std::vector<Placement> scratch_at;  // where they are
+  u32 first_slot = 0, slots = 0;      // in the parameter arena; one per dispatch
+  u64 needed_by = 0;                  // bit i: output i depends on this op (bit 63 stands for all from the 64th on)
+  bool has_effects = false;           // writes state: runs whatever outputs are wanted
+  bool reads_host = false;            // looks at the contents of an input: plans at every execute
+};
+
+enum class StorageKind : u8 {
+  none,       // nothing on the GPU
+  input,      // in the arena, beside the parameters
+  transient,  // in a shared pool
+  constant,   // read-only, shared by instances
+  state,      // starts as a constant, written by ops, owned by an instance
+};
+
+struct Storage {
+  StorageKind kind = StorageKind::none;
+  u64 bytes = 0;
+  Placement at;   // input: offset in the arena; transient: pool and offset
+  u32 index = 0;  // constant: into CompiledGraph::constants; state: into CompiledGraph::states
+};
+
+// Constant bytes on the GPU, in the file's layout or another.
+struct ConstantUse {
+  u32 constant = 0;  // into Graph::constants
+  DType from = DType::f32, to = DType::f32;
+  std::optional<Packing> packing;
+  u64 bytes = 0;           // on the GPU
+  std::vector<u64> split;  // where further buffers start, if it is larger than one may be
+};
+
+struct StateUse {
+  u32 constant = 0;
+  ValueId value = 0;
+  DType from = DType::f32, to = DType::f32;
+  u64 bytes = 0;
+  // A cache whose axis `cache_axis` is the position in a sequence: later positions can be forgotten.
+  std::optional<u32> cache_axis;
+};
+
+struct IndexCheck {
+  u32 op = 0;
+  u32 input = 0;  // index into Graph::inputs
+  u64 limit = 0;
+  std::string what;
+  bool negative = false;
+};
+
+struct FaultSlot {
+  u32 op = 0;
+  std::string what;
+  u64 limit = 0;
+};
+
+struct CompileOptions {
+  std::vector<u8> input_is_static;  // by input; missing: may vary
+  std::vector<std::string> disabled_passes;
+  bool is_disabled(std::string_view pass) const;
+};
+
+struct CompiledGraph {
+  Graph graph;
+  Facts facts;
+  std::vector<OpPlan> ops;
+  std::vector<Kernel> pipelines;
+  std::vector<Storage> storage;        // by value
+  std::vector<ConstantUse> constants;  // used by the GPU; Operand::packed counts these
+  std::vector<StateUse> states;
+  std::vector<std::optional<u32>> origin;  // by value: the graph input that it is an unchanged copy of
+  std::vector<IndexCheck> index_checks;
+  std::vector<FaultSlot> faults;
+  MemoryPlan memory;
+
+  CompiledGraph() = default;
+  CompiledGraph(const CompiledGraph&) = delete;
+  CompiledGraph& operator=(const CompiledGraph&) = delete;
+};
+
+constexpr u64 slot_bytes = 256;              // of parameters, per dispatch
+constexpr u64 arena_input_limit = 64 << 10;  // larger inputs are written to a pool of their own accord
+
+// Validates and plans. With `problems`, goes on after an op that fails and lists all of them.
+Result<std::shared_ptr<const CompiledGraph>> compile(Graph graph, const gpu::DeviceInfo& device,
+                                                     const CompileOptions& options,
+                                                     std::vector<UnsupportedOp>* problems = nullptr);
+
+// How the device stores a dtype: 64-bit types are narrowed; f16 is widened where shaders lack it.
+DType device_dtype(DType t, const gpu::Features& features);
+
+}  // namespace pteron::graph

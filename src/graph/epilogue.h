@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Shortens an output on the GPU: the largest element's index, or the k largest.
+#pragma once
+
+#include "graph/graph.h"
+
+#include <pteron/program.h>
+
+namespace pteron::graph {
+
+// Appends an op and its results to the graph's outputs. epilogue.output counts the graph's outputs.
+Status append_epilogue(Graph& graph, const Epilogue& epilogue);
+
+}  // namespace pteron::graph

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "graph/graph.h"
+
+#include "graph/op.h"
+
+#include <algorithm>
+
+namespace pteron::graph {
+namespace {
+
+Result<DataLocation> locate(const format::GraphConstant& constant, DataLocation blob, const FindData& find) {
+  if (!constant.key.empty()) return find(constant.key);
+  return DataLocation{blob.source, {blob.range.offset + constant.inline_bytes.offset, constant.inline_bytes.size}};
+}
+
+Result<Value> build_tensor(const format::GraphTensor& tensor, Graph& graph, const format::DelegateGraph& file,
+                           DataLocation blob, const FindData& find) {
+  Tensor out{tensor.dtype, tensor.shape, {}};
+  if (tensor.constant < 0) return Value(std::move(out));
+  const format::GraphConstant& source = file.constants[u32(tensor.constant)];
+  const std::string name = source.key.empty() ? "inline" : source.key;
+  const auto frame = [&] { return str("constant ", tensor.constant, " (", name, ")"); };
+  auto location = within(locate(source, blob, find), frame());
+  if (!location) return Failure(std::move(location.error()));
+  const u64 needed = tensor.shape.numel() * size_of(tensor.dtype);
+  if (location->range.size < needed)
+    return within(Result<Value>(invalid("its tensor of shape ", tensor.shape, " ", tensor.dtype, " needs ", needed,
+                                        " bytes, but only ", location->range.size, " are there")),
+                  frame());
+  location->range.size = needed;
+  out.constant = u32(graph.constants.size());
+  graph.constants.push_back({*location, name});
+  return Value(std::move(out));
+}
+
+}  // namespace
+
+bool Graph::is_output(ValueId id) const { return std::find(outputs.begin(), outputs.end(), id) != outputs.end(); }
+bool Graph::is_input(ValueId id) const { return std::find(inputs.begin(), inputs.end(), id) != inputs.end(); }
+
+std::string describe(const Op& op) { return str("op ", op.position, " ", op.name); }
+
+Result<Graph> build_graph(const format::DelegateGraph& file, DataLocation blob, const FindData& find,
+                          std::vector<UnsupportedOp>* missing) {
+  Graph graph;
+  for (const format::GraphValue& value : file.values) {
+    if (const auto* tensor = std::get_if<format::GraphTensor>(&value)) {
+      auto built = within(build_tensor(*tensor, graph, file, blob, find), "value ", graph.values.size());
+      if (!built) return Failure(std::move(built.error()));
+      graph.values.push_back(*std::move(built));
+    } else if (const auto* list = std::get_if<format::GraphValueList>(&value)) {
+      graph.values.push_back(ValueList{list->items});
+    } else if (const auto* symint = std::get_if<format::GraphSymInt>(&value)) {
+      graph.values.push_back(SymInt{symint->initial});
+    } else {
+      std::visit(
+          [&](const auto& plain) {
+            if constexpr (std::is_constructible_v<Value, decltype(plain)>) graph.values.push_back(Value(plain));
+          },
+          value);
+    }
+  }
+  for (const format::GraphCall& call : file.calls) {
+    Op op;
+    op.name = call.name;
+    op.args = call.args;
+    op.node_id = call.node_id;
+    op.position = u32(graph.ops.size());
+    op.entry = find_op(op.name);
+    if (!op.entry) {
+      if (!missing) return unsupported(describe(op), ": this op is not implemented");
+      missing->push_back({op.position, op.name, "this op is not implemented"});
+    }
+    graph.ops.push_back(std::move(op));
+  }
+  graph.inputs = file.inputs;
+  graph.outputs = file.outputs;
+  graph.file_outputs = graph.outputs.size();
+  for (ValueId id : graph.inputs)
+    if (!graph.tensor(id) && !std::holds_alternative<SymInt>(graph.values[id]))
+      return invalid("graph input ", id, " is neither a tensor nor a symbolic integer");
+  for (ValueId id : graph.outputs)
+    if (!graph.tensor(id) && !std::holds_alternative<SymInt>(graph.values[id]) &&
+        !std::holds_alternative<i64>(graph.values[id]))
+      return invalid("graph output ", id, " is neither a tensor nor an integer");
+  return graph;
+}
+
+}  // namespace pteron::graph

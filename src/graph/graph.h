@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A delegated program as the engine sees it: values and an op list that passes may rewrite. No GPU, no flatbuffers.
+#pragma once
+
+#include "base/error.h"
+#include "format/data_source.h"
+#include "format/delegate_graph.h"
+
+#include <pteron/dtype.h>
+#include <pteron/shape.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace pteron::graph {
+
+using ValueId = u32;
+constexpr ValueId no_value = UINT32_MAX;
+
+// Where a constant's bytes are: one of the program's files and a range in it.
+struct DataLocation {
+  u32 source = 0;
+  format::DataRange range;
+
+  friend bool operator==(const DataLocation&, const DataLocation&) = default;
+};
+// Looks a named-data key up.
+using FindData = std::function<Result<DataLocation>(std::string_view key)>;
+
+struct Tensor {
+  DType dtype = DType::f32;     // in the file
+  Shape max;                    // upper bounds of the live shape, from the file
+  std::optional<u32> constant;  // index into Graph::constants
+};
+struct SymInt {
+  i32 initial = 0;
+};
+struct ValueList {
+  std::vector<ValueId> items;
+};
+using Value = std::variant<std::monostate, i64, f64, bool, Tensor, std::vector<i64>, std::vector<f64>,
+                           std::vector<bool>, ValueList, std::string, SymInt>;
+
+struct Constant {
+  DataLocation location;  // as long as its tensor
+  std::string name;       // for messages: the key, or "inline"
+};
+
+struct OpEntry;
+
+struct Op {
+  std::string name;
+  const OpEntry* entry = nullptr;
+  std::vector<ValueId> args;
+  u32 position = 0;  // in the file's op list, for messages
+  u32 node_id = 0;   // the exporter's debug handle
+  std::string code;  // ops that passes make: generated WGSL
+};
+
+struct Graph {
+  std::vector<Value> values;
+  std::vector<Op> ops;
+  std::vector<ValueId> inputs, outputs;
+  size_t file_outputs = 0;  // outputs behind these were added by the engine
+  std::vector<Constant> constants;
+
+  const Tensor* tensor(ValueId id) const { return std::get_if<Tensor>(&values[id]); }
+  bool is_output(ValueId id) const;
+  bool is_input(ValueId id) const;
+};
+
+// Describes an op the file has and the engine lacks.
+struct UnsupportedOp {
+  u32 position;
+  std::string name;
+  std::string reason;
+};
+
+// Checks everything that does not need a plan: ids, constants' sizes and keys, op names. `inline_base` says where the
+// blob's inline constants are. Ops without an entry are put into `missing` if given, else they are an error.
+Result<Graph> build_graph(const format::DelegateGraph& file, DataLocation blob, const FindData& find,
+                          std::vector<UnsupportedOp>* missing = nullptr);
+
+// The ops' place in messages: "op 17 et_vk.linear_q4gsw.default".
+std::string describe(const Op& op);
+
+}  // namespace pteron::graph

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A running program: its own state and memory, shared constants and pipelines. A step is `begin` (plan what changed,
+// upload, submit) and `finish` (wait, read back); in a browser the page awaits in between.
+#pragma once
+
+#include "graph/loaded.h"
+
+#include <functional>
+
+namespace pteron::graph {
+
+// What the host gives for a graph input: a tensor, or a number for a symbolic integer. Valid until begin returns.
+struct HostInput {
+  DType dtype = DType::f32;
+  Shape shape;
+  Bytes bytes;
+  std::optional<i64> number;
+};
+
+struct StepStats {
+  u32 dispatches = 0;
+  u32 replanned = 0;                // ops whose plan ran
+  u32 late_pipelines = 0;           // compiled during a step, ever: none, if the survey saw everything
+  u64 uploaded = 0, read_back = 0;  // bytes
+};
+
+struct OpTime {
+  u32 op = 0;  // index into the graph's ops
+  std::string_view kernel;
+  u64 nanoseconds = 0;
+};
+
+class Instance final : private PlanHost {
+ public:
+  static Result<std::unique_ptr<Instance>> create(std::shared_ptr<const LoadedGraph> loaded);
+  // Another instance in the same state: a copy on the GPU.
+  Result<std::unique_ptr<Instance>> clone();
+
+  // Only outputs with their bit set in `wanted` are computed (as far as they are independent) and read back.
+  Status begin(std::span<const HostInput> inputs, u64 wanted = ~u64(0));
+  // False: not there yet (only without `wait`).
+  Result<bool> finish(bool wait = true);
+
+  // After begin: the live shape. After finish: the data.
+  const Shape& output_shape(u32 index) const;
+  Result<i64> output_number(u32 index) const;
+  bool output_is_tensor(u32 index) const;
+  DType output_dtype(u32 index) const;  // on the device
+  // `into` has room for exactly the live elements in `dtype`.
+  Status read_output(u32 index, DType dtype, MutableBytes into) const;
+
+  Status reset();               // state as the file has it
+  Status rewind(u32 position);  // forgets what caches hold from this position on
+  const StepStats& stats() const { return stats_; }
+  u64 gpu_bytes() const;  // of this instance alone
+
+  void set_profiling(bool on) { profiling_ = on; }
+  std::vector<OpTime> profile() const;
+
+  const CompiledGraph& compiled() const { return c_; }
+  const LoadedGraph& loaded() const { return *loaded_; }
+
+ private:
+  struct Record {
+    std::vector<gpu::Dispatch> steps;
+    std::vector<gpu::BindGroup> groups;  // by variant
+    bool stale = true;
+  };
+  struct Late {  // a variant that the survey did not see
+    u32 op;
+    Variant variant;
+    std::shared_ptr<gpu::Pipeline> pipeline;
+    gpu::BindGroup group;
+  };
+  struct Change {
+    ValueId id;
+    Shape shape;
+    i64 number;
+  };
+  struct Source {  // a GPU range
+    gpu::Id buffer = 0;
+    u64 offset = 0, size = 0;
+  };
+
+  explicit Instance(std::shared_ptr<const LoadedGraph> loaded);
+  Status allocate();
+  Status init_state();
+  Status bind_all();
+  Result<gpu::BindGroup> bind(u32 op, const Variant& variant, gpu::Id pipeline);
+  Result<Source> locate(u32 op, const Operand& operand) const;
+  Result<Source> locate_constant(u32 index, u64 offset, u64 size) const;
+  Source locate_value(ValueId id) const;
+
+  Status check_inputs(std::span<const HostInput> inputs) const;
+  Status check_indices(std::span<const HostInput> inputs) const;
+  Status plan_all(std::span<const HostInput> inputs);
+  Status plan_one(u32 op);
+  void roll_back();
+  Status upload(std::span<const HostInput> inputs);
+  Status flush_arena();
+  Status submit(u64 wanted);
+  Status check_faults();
+  void mark_dirty(u64 begin, u64 end);
+  void change_shape(ValueId id, const Shape& shape);
+  void change_number(ValueId id, i64 number);
+
+  // PlanHost
+  Status read(ValueId id) override;
+  Status resize(ValueId id, const Shape& shape, bool settled) override;
+  Status set_number(ValueId id, i64 value, bool settled) override;
+  bool branch(bool condition, bool) override { return condition; }
+  Status scratch(u32 number, u64 bytes) override;
+  Result<u32> pack(ValueId constant, const Packing& packing) override;
+  u32 fault_slot(std::string_view what, u64 limit) override;
+  void check_indices(ValueId, u64, std::string_view, bool) override {}
+  void is_cache(ValueId, u32) override {}
+  Result<i64> host_element(ValueId tensor, u64 flat_index) override;
+  Status dispatch(const Kernel& kernel, std::span<const Operand> operands, Bytes params, Grid grid) override;
+  Result<gpu::Dispatch> late_variant(const Kernel& kernel, std::span<const Operand> operands);
+
+  std::shared_ptr<const LoadedGraph> loaded_;
+  const CompiledGraph& c_;
+  gpu::Device& device_;
+
+  gpu::Buffer arena_, faults_, staging_;
+  std::vector<gpu::Buffer> pools_, states_;
+  std::vector<std::byte> shadow_;  // of the arena
+  u64 dirty_begin_ = UINT64_MAX, dirty_end_ = 0;
+  std::vector<std::byte> large_;      // converts large inputs
+  std::vector<std::byte> host_copy_;  // of the staging buffer
+  std::vector<u64> output_at_;        // offsets in it; UINT64_MAX: not read back
+  u64 read_bytes_ = 0;
+
+  LiveValues live_;
+  std::vector<u8> changed_;
+  std::vector<Change> journal_;
+  std::vector<Record> records_;
+  std::vector<Late> late_;
+  u32 op_ = 0;
+  std::span<const HostInput> host_inputs_;
+
+  std::vector<gpu::Dispatch> dispatches_;
+  std::vector<u32> dispatch_ops_;
+  std::vector<gpu::Copy> copies_;
+  bool in_flight_ = false;
+  bool faults_dirty_ = true;
+  bool profiling_ = false;
+  std::vector<u64> durations_;
+  StepStats stats_;
+};
+
+}  // namespace pteron::graph

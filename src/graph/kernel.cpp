@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "graph/kernel.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace pteron::graph {
+namespace {
+
+std::string_view store_type(DType t) {
+  switch (t) {
+    case DType::f32: return "f32";
+    case DType::f16: return "f16";
+    case DType::i32: return "i32";
+    default: return "u32";  // four bytes to a word
+  }
+}
+std::string_view value_type(DType t) { return is_float(t) ? "f32" : "i32"; }
+
+std::string element(std::string_view name, DType t) {
+  switch (t) {
+    case DType::f16: return str("f32(", name, "[i])");
+    case DType::u8: return str("i32((", name, "[i >> 2u] >> ((i & 3u) * 8u)) & 255u)");
+    case DType::i8: return str("(bitcast<i32>(", name, "[i >> 2u] << (24u - (i & 3u) * 8u)) >> 24u)");
+    case DType::boolean: return str("select(0, 1, ((", name, "[i >> 2u] >> ((i & 3u) * 8u)) & 255u) != 0u)");
+    default: return str(name, "[i]");
+  }
+}
+
+std::string accessors(std::string_view name, DType t, bool output) {
+  std::string out = str("alias ", name, "_store = ", store_type(t), ";\nalias ", name, "_val = ", value_type(t), ";\n");
+  out += str("fn ", name, "_get(i: u32) -> ", value_type(t), " { return ", element(name, t), "; }\n");
+  if (!output) return out;
+  const u32 unit = elements_per_unit(t);
+  out +=
+      str("const ", name, "_unit = ", unit, "u;\nalias ", name, "_units = array<", value_type(t), ", ", unit, ">;\n");
+  out += str("fn ", name, "_put(unit: u32, v: ", name, "_units) { ", name, "[unit] = ");
+  if (unit == 1)
+    out += t == DType::f16 ? "f16(v[0])" : "v[0]";
+  else if (t == DType::boolean)
+    out +=
+        "select(0u, 1u, v[0] != 0) | select(0u, 1u << 8u, v[1] != 0) | select(0u, 1u << 16u, v[2] != 0) | select(0u, "
+        "1u << 24u, v[3] != 0)";
+  else
+    out +=
+        "(u32(v[0]) & 255u) | ((u32(v[1]) & 255u) << 8u) | ((u32(v[2]) & 255u) << 16u) | ((u32(v[3]) & 255u) << 24u)";
+  return out + "; }\n";
+}
+
+std::string apply_function(std::string_view expression, u32 arity) {
+  static constexpr std::string_view params[] = {"", "a: V", "a: V, b: V", "a: V, b: V, c: V", "a: V, b: V, c: V, d: V"};
+  return str("fn apply(", params[std::min(arity, 4u)], ") -> y_val { let s0 = p.s0; let s1 = p.s1; return y_val(",
+             expression, "); }\n");
+}
+
+struct Segment {
+  u32 first_line;
+  std::string file;
+};
+
+// Compilers say "…:LINE:COLUMN…" of the assembled text; adds which file and line that is.
+std::string explain_lines(const std::vector<Segment>& segments, std::string message) {
+  for (size_t at = message.find(':'); at != std::string::npos; at = message.find(':', at + 1)) {
+    u32 line = 0, column = 0;
+    const char* end = message.data() + message.size();
+    const auto first = std::from_chars(message.data() + at + 1, end, line);
+    if (first.ec != std::errc() || first.ptr == end || *first.ptr != ':') continue;
+    const auto second = std::from_chars(first.ptr + 1, end, column);
+    if (second.ec != std::errc()) continue;
+    const auto after =
+        std::find_if(segments.rbegin(), segments.rend(), [&](const Segment& s) { return s.first_line <= line; });
+    if (after == segments.rend()) return message;
+    return str(message, " (", after->file, " line ", line - after->first_line + 1, ")");
+  }
+  return message;
+}
+
+u32 lines_in(std::string_view text) { return u32(std::count(text.begin(), text.end(), '\n')); }
+
+}  // namespace
+
+Spec& Spec::add(Entry::Kind kind, std::string_view name, u32 value) {
+  if (count_ < entries_.size()) entries_[count_++] = {kind, name, value};
+  return *this;
+}
+
+bool Spec::uses_f16() const {
+  return std::any_of(entries_.begin(), entries_.begin() + count_, [](const Entry& e) {
+    return e.kind >= Entry::type && e.kind <= Entry::bound_output && DType(e.value) == DType::f16;
+  });
+}
+
+u32 Spec::bindings(std::span<gpu::BindingKind> out) const {
+  u32 count = 0;
+  for (u32 i = 0; i < count_ && count < out.size(); ++i) {
+    if (entries_[i].kind == Entry::bound_input) out[count++] = gpu::BindingKind::read;
+    if (entries_[i].kind == Entry::bound_output) out[count++] = gpu::BindingKind::read_write;
+  }
+  return count;
+}
+
+Kernel::Kernel(const KernelSource& source, const Spec& spec) : source_(&source), spec_(spec) {
+  count_ = u32(std::min(source.bindings.size(), kinds_.size()));
+  std::copy_n(source.bindings.begin(), count_, kinds_.begin());
+  if (source.variadic) count_ += spec.bindings(std::span(kinds_).subspan(count_));
+}
+
+std::string Spec::declarations() const {
+  std::string out;
+  u32 binding = 1;
+  for (u32 i = 0; i < count_; ++i) {
+    const Entry& e = entries_[i];
+    switch (e.kind) {
+      case Entry::flag: out += str("const ", e.name, " = ", e.value != 0, ";\n"); break;
+      case Entry::num: out += str("const ", e.name, " = ", e.value, "u;\n"); break;
+      case Entry::type: out += str("alias ", e.name, " = ", store_type(DType(e.value)), ";\n"); break;
+      case Entry::input: out += accessors(e.name, DType(e.value), false); break;
+      case Entry::output: out += accessors(e.name, DType(e.value), true); break;
+      case Entry::bound_input:
+      case Entry::bound_output:
+        out += str("@group(0) @binding(", binding++, ") var<storage, ",
+                   e.kind == Entry::bound_output ? "read_write" : "read", "> ", e.name, ": array<", e.name,
+                   "_store>;\n", accessors(e.name, DType(e.value), e.kind == Entry::bound_output));
+        break;
+      case Entry::code: out += str(e.name, "\n"); break;
+      case Entry::expression: out += apply_function(e.name, e.value); break;
+    }
+  }
+  return out;
+}
+
+std::string Spec::summary() const {
+  std::string out;
+  for (u32 i = 0; i < count_; ++i) {
+    const Entry& e = entries_[i];
+    if (!out.empty()) out += ' ';
+    switch (e.kind) {
+      case Entry::flag: out += str(e.name, "=", e.value != 0); break;
+      case Entry::num: out += str(e.name, "=", e.value); break;
+      case Entry::expression: out += str("'", e.name, "'"); break;
+      case Entry::code: out += str("code#", std::hash<std::string_view>{}(e.name)); break;
+      default: out += str(e.name, ":", DType(e.value));
+    }
+  }
+  return out;
+}
+
+gpu::PipelineSpec assemble(const Kernel& specialised) {
+  const KernelSource& kernel = specialised.source();
+  const Spec& spec = specialised.spec();
+  gpu::PipelineSpec out;
+  out.label = std::string(kernel.name);
+  out.bindings.assign(specialised.bindings().begin(), specialised.bindings().end());
+  out.subgroups = kernel.subgroups;
+  std::vector<Segment> segments;
+  const auto add = [&](std::string_view file, std::string_view text) {
+    segments.push_back({lines_in(out.source) + 1, std::string(file)});
+    out.source += text;
+    if (!out.source.empty() && out.source.back() != '\n') out.source += '\n';
+  };
+  if (kernel.f16 || spec.uses_f16()) add("directives", "enable f16;\n");
+  add(str(kernel.name, "'s specialisation"), spec.declarations());
+  for (std::string_view name : kernel.snippets) add(str(name, ".wgsl"), find_snippet(name));
+  add(str(kernel.name, ".wgsl"), kernel.source);
+  out.explain = [segments = std::move(segments)](std::string message) {
+    return explain_lines(segments, std::move(message));
+  };
+  return out;
+}
+
+}  // namespace pteron::graph

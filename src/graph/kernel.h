@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A kernel is a plain .wgsl file. A specialisation puts declarations in front of it: constants, type aliases, accessors
+// of tensors by dtype, generated functions. No template language.
+#pragma once
+
+#include "gpu/device.h"
+
+#include <pteron/dtype.h>
+
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace pteron::graph {
+
+// One embedded file; the build parses the bindings and the `//! use` lines out of it.
+struct KernelSource {
+  std::string_view name;  // "rms_norm"
+  std::string_view source;
+  std::span<const gpu::BindingKind> bindings;
+  std::span<const std::string_view> snippets;  // names of the shared files it uses, in order
+  bool subgroups = false;                      // `//! enable subgroups`
+  bool f16 = false;                            // `//! enable f16`
+  bool variadic = false;                       // `//! variadic`: tensors are bound by the specialisation
+};
+
+// The declarations in front of a kernel. A small value: building and comparing one allocates nothing. Names and code
+// must outlive it (string literals, or text that the op owns).
+class Spec {
+ public:
+  Spec& flag(std::string_view name, bool value) { return add(Entry::flag, name, value); }
+  Spec& num(std::string_view name, u32 value) { return add(Entry::num, name, value); }
+  Spec& type(std::string_view name, DType value) { return add(Entry::type, name, u32(value)); }
+  // For a binding `var<storage, …> NAME: array<NAME_store>`: NAME_get(i), NAME_val and, for outputs, NAME_unit,
+  // NAME_units (an array of that many) and NAME_put(unit, values). Bytes are packed four to a word, so a thread writes
+  // NAME_unit elements at once.
+  Spec& input(std::string_view name, DType value) { return add(Entry::input, name, u32(value)); }
+  Spec& output(std::string_view name, DType value) { return add(Entry::output, name, u32(value)); }
+  // The same for a variadic kernel, with the declaration of the binding; they are numbered in order, from 1.
+  Spec& bind_input(std::string_view name, DType value) { return add(Entry::bound_input, name, u32(value)); }
+  Spec& bind_output(std::string_view name, DType value) { return add(Entry::bound_output, name, u32(value)); }
+  // Whole declarations.
+  Spec& code(std::string_view wgsl) { return add(Entry::code, wgsl, 0); }
+  // fn apply(a: V, …) -> y_val of up to four arguments, where `s0` and `s1` are the parameters of that name.
+  Spec& expression(std::string_view wgsl, u32 arity) { return add(Entry::expression, wgsl, arity); }
+
+  friend bool operator==(const Spec& a, const Spec& b) {
+    if (a.count_ != b.count_) return false;
+    for (u32 i = 0; i < a.count_; ++i)
+      if (!(a.entries_[i] == b.entries_[i])) return false;
+    return true;
+  }
+
+  bool uses_f16() const;
+  // The bindings that bind_input and bind_output make, behind the parameters; returns how many.
+  u32 bindings(std::span<gpu::BindingKind> out) const;
+  std::string declarations() const;
+  // A readable key: "TILE=8 x:float32".
+  std::string summary() const;
+
+ private:
+  struct Entry {
+    enum Kind : u8 { flag, num, type, input, output, bound_input, bound_output, code, expression } kind = flag;
+    std::string_view name;
+    u32 value = 0;
+    friend bool operator==(const Entry& a, const Entry& b) {
+      return a.kind == b.kind && a.value == b.value &&
+             (a.name.data() == b.name.data() ? a.name.size() == b.name.size() : a.name == b.name);
+    }
+  };
+  Spec& add(Entry::Kind kind, std::string_view name, u32 value);
+
+  u32 count_ = 0;
+  std::array<Entry, 20> entries_{};
+};
+
+// A kernel with its specialisation.
+class Kernel {
+ public:
+  Kernel(const KernelSource& source, const Spec& spec = {});
+
+  const KernelSource& source() const { return *source_; }
+  const Spec& spec() const { return spec_; }
+  std::span<const gpu::BindingKind> bindings() const { return std::span(kinds_).first(count_); }
+  friend bool operator==(const Kernel& a, const Kernel& b) { return a.source_ == b.source_ && a.spec_ == b.spec_; }
+
+ private:
+  const KernelSource* source_;
+  Spec spec_;
+  std::array<gpu::BindingKind, 16> kinds_{};
+  u32 count_ = 0;
+};
+
+// The whole WGSL text of a specialisation, ready for the port.
+gpu::PipelineSpec assemble(const Kernel& kernel);
+
+// A shared file by name.
+std::string_view find_snippet(std::string_view name);
+std::span<const KernelSource* const> all_kernels();
+
+constexpr u32 elements_per_unit(DType t) { return size_of(t) == 1 ? 4 : 1; }
+
+}  // namespace pteron::graph

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Rewrites of the op list. Each pass matches structure, never a model's name, has its own switch, and leaves answers as
+// they are.
+#pragma once
+
+#include "graph/compiled.h"
+
+namespace pteron::graph {
+
+struct Pass {
+  std::string_view name;
+  std::string_view what;  // one line for --help
+  Status (*run)(Graph&);
+};
+
+std::span<const Pass> all_passes();
+Status run_passes(Graph& graph, const CompileOptions& options);
+
+}  // namespace pteron::graph

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "graph/plan.h"
+
+#include "graph/op.h"
+#include "kernels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace pteron::graph {
+namespace {
+
+constexpr u64 binding_alignment = 256;
+const Shape scalar;
+const TensorArg nothing{no_value, DType::f32, &scalar, &scalar};  // stands for an argument that was complained about
+
+std::string_view type_name(const Value& value) {
+  static constexpr std::string_view names[] = {"nothing",           "an integer",         "a number",
+                                               "a boolean",         "a tensor",           "a list of integers",
+                                               "a list of numbers", "a list of booleans", "a list of values",
+                                               "a string",          "a symbolic integer"};
+  return names[value.index()];
+}
+
+std::optional<i64> exact_integer(f64 value) {
+  if (std::floor(value) != value || std::abs(value) > 9.0e15) return std::nullopt;
+  return i64(value);
+}
+
+}  // namespace
+
+Status Plan::run() {
+  Status status = op_.entry->plan(*this);
+  if (complaint_) return Failure(*std::move(complaint_));
+  if (!status) return status;
+  for (u32 i = 0; i < redirected_count_; ++i) {
+    const Redirect& r = redirected_[i];
+    const u32 words = u32((live_.shape[r.output].numel() * size_of(facts_.dtype[r.output]) + 3) / 4);
+    TRY_DO(dispatch_raw(Kernel(kernels::copy_words), std::array{r.scratch, Operand(Operand::tensor, r.output)},
+                        std::as_bytes(std::span(&words, 1)), one_thread_per(words, 64)));
+  }
+  return {};
+}
+
+bool Plan::overwrites_input(ValueId output) const {
+  const auto& values = facts_.graph->values;
+  const auto same = [&](ValueId id) { return facts_.graph->tensor(id) && facts_.root[id] == facts_.root[output]; };
+  for (u32 arg = 0; arg + 1 < op_.args.size(); ++arg) {
+    if (same(op_.args[arg])) return true;
+    if (const auto* list = std::get_if<ValueList>(&values[op_.args[arg]]))
+      for (ValueId item : list->items)
+        if (same(item)) return true;
+  }
+  return false;
+}
+
+void Plan::redirect_output(ValueId output) {
+  if (op_.entry->copies || !overwrites_input(output)) return;  // a copy onto itself is nothing to do
+  for (u32 i = 0; i < redirected_count_; ++i)
+    if (redirected_[i].output == output) return;
+  if (redirected_count_ == redirected_.size())
+    return complain({ErrorKind::unsupported, "too many outputs overwrite inputs", {}});
+  const u64 bytes = facts_.graph->tensor(output)->max.numel() * size_of(facts_.dtype[output]);
+  redirected_[redirected_count_++] = {output, scratch(bytes)};
+}
+
+void Plan::complain(Error error) {
+  if (!complaint_) complaint_ = std::move(error);
+}
+
+const Value& Plan::argument(u32 arg) const {
+  static const Value null;
+  return arg < op_.args.size() ? facts_.graph->values[op_.args[arg]] : null;
+}
+
+void Plan::complain_type(u32 arg, std::string_view wanted) {
+  if (arg >= op_.args.size())
+    complain({ErrorKind::invalid,
+              str("argument ", arg, " (", wanted, ") is missing; the op has ", op_.args.size(), " arguments"),
+              {}});
+  else
+    complain(
+        {ErrorKind::invalid, str("argument ", arg, " should be ", wanted, ", but is ", type_name(argument(arg))), {}});
+}
+
+void Plan::read(ValueId id) {
+  if (auto status = host_.read(id); !status) complain(std::move(status.error()));
+  if (facts_.varies[id]) read_varying_ = true;
+}
+
+TensorArg Plan::read_tensor(ValueId id, u32 arg) {
+  const auto* tensor = facts_.graph->tensor(id);
+  if (!tensor) {
+    complain_type(arg, "a tensor");
+    return nothing;
+  }
+  read(id);
+  return {id, facts_.dtype[id], &live_.shape[id], &tensor->max};
+}
+
+TensorArg Plan::output_tensor(ValueId id, u32 arg) {
+  const auto* tensor = facts_.graph->tensor(id);
+  if (!tensor) {
+    complain_type(arg, "a tensor");
+    return nothing;
+  }
+  redirect_output(id);
+  return {id, facts_.dtype[id], &live_.shape[id], &tensor->max};
+}
+
+TensorArg Plan::tensor(u32 arg) {
+  if (arg < arity()) return read_tensor(op_.args[arg], arg);
+  complain_type(arg, "a tensor");
+  return nothing;
+}
+
+std::optional<TensorArg> Plan::maybe_tensor(u32 arg) {
+  if (is_null(arg)) return std::nullopt;
+  return tensor(arg);
+}
+
+TensorArg Plan::output(u32 arg) {
+  if (arg < arity()) return output_tensor(op_.args[arg], arg);
+  complain_type(arg, "a tensor");
+  return nothing;
+}
+
+u32 Plan::list_size(u32 arg) const {
+  const auto* list = std::get_if<ValueList>(&argument(arg));
+  return list ? u32(list->items.size()) : 0;
+}
+
+TensorArg Plan::list_tensor(u32 arg, u32 item) {
+  const auto* list = std::get_if<ValueList>(&argument(arg));
+  if (list && item < list->items.size()) return read_tensor(list->items[item], arg);
+  complain({ErrorKind::invalid, str("argument ", arg, " should be a list of at least ", item + 1, " tensors"), {}});
+  return nothing;
+}
+
+std::optional<TensorArg> Plan::maybe_list_tensor(u32 arg, u32 item) {
+  const auto* list = std::get_if<ValueList>(&argument(arg));
+  if (list && item < list->items.size() &&
+      std::holds_alternative<std::monostate>(facts_.graph->values[list->items[item]]))
+    return std::nullopt;
+  return list_tensor(arg, item);
+}
+
+TensorArg Plan::list_output(u32 arg, u32 item) {
+  const auto* list = std::get_if<ValueList>(&argument(arg));
+  if (list && item < list->items.size()) return output_tensor(list->items[item], arg);
+  complain({ErrorKind::invalid, str("argument ", arg, " should be a list of at least ", item + 1, " tensors"), {}});
+  return nothing;
+}
+
+bool Plan::is_null(u32 arg) const { return std::holds_alternative<std::monostate>(argument(arg)); }
+
+std::optional<i64> Plan::as_integer(ValueId id) {
+  const Value& value = facts_.graph->values[id];
+  if (const auto* i = std::get_if<i64>(&value)) return *i;
+  if (const auto* d = std::get_if<f64>(&value)) return exact_integer(*d);
+  if (const auto* b = std::get_if<bool>(&value)) return *b;
+  if (std::holds_alternative<SymInt>(value)) {
+    read(id);
+    return live_.number[id];
+  }
+  return std::nullopt;
+}
+
+i64 Plan::integer(u32 arg) {
+  if (arg < arity())
+    if (const auto value = as_integer(op_.args[arg])) return *value;
+  complain_type(arg, "an integer");
+  return 0;
+}
+
+i64 Plan::integer_or(u32 arg, i64 if_null) { return is_null(arg) ? if_null : integer(arg); }
+
+f64 Plan::number(u32 arg) {
+  if (const auto* d = std::get_if<f64>(&argument(arg))) return *d;
+  return f64(integer(arg));
+}
+
+f64 Plan::number_or(u32 arg, f64 if_null) { return is_null(arg) ? if_null : number(arg); }
+
+bool Plan::flag_or(u32 arg, bool if_null) {
+  if (is_null(arg)) return if_null;
+  if (const auto* b = std::get_if<bool>(&argument(arg))) return *b;
+  if (const auto* i = std::get_if<i64>(&argument(arg))) return *i != 0;
+  complain_type(arg, "a boolean");
+  return if_null;
+}
+
+std::string_view Plan::text_or(u32 arg, std::string_view if_null) {
+  if (is_null(arg)) return if_null;
+  if (const auto* s = std::get_if<std::string>(&argument(arg))) return *s;
+  complain_type(arg, "a string");
+  return if_null;
+}
+
+IntList Plan::ints(u32 arg) {
+  const Value& value = argument(arg);
+  if (const auto* fixed = std::get_if<std::vector<i64>>(&value)) return IntList(*fixed);
+  IntList out;
+  if (const auto* list = std::get_if<ValueList>(&value)) {
+    for (ValueId id : list->items) {
+      const auto item = as_integer(id);
+      if (!item || !out.push_live(*item)) {
+        complain_type(arg, "a list of at most 16 integers");
+        return {};
+      }
+    }
+    return out;
+  }
+  if (!is_null(arg)) complain_type(arg, "a list of integers");
+  return out;
+}
+
+std::span<const f64> Plan::doubles(u32 arg) {
+  if (const auto* list = std::get_if<std::vector<f64>>(&argument(arg))) return *list;
+  if (!is_null(arg)) complain_type(arg, "a list of numbers");
+  return {};
+}
+
+u32 Plan::normalize_axis(i64 axis, u32 rank) {
+  const i64 extent = std::max<i64>(rank, 1);
+  if (axis < -extent || axis >= extent) {
+    complain({ErrorKind::invalid, str("axis ", axis, " is out of range for rank ", rank), {}});
+    return 0;
+  }
+  return u32(axis < 0 ? axis + extent : axis);
+}
+
+u32 Plan::axis(u32 arg, u32 rank) { return normalize_axis(integer(arg), rank); }
+
+i64 Plan::host_element(const TensorArg& tensor, u64 flat_index) {
+  read_varying_ = true;
+  auto element = host_.host_element(tensor.id(), flat_index);
+  if (element) return *element;
+  complain(std::move(element.error()));
+  return 0;
+}
+
+const gpu::DeviceInfo& Plan::device() const { return facts_.device; }
+
+bool Plan::same_storage(const TensorArg& a, const TensorArg& b) const {
+  if (a.id() == no_value || b.id() == no_value) return false;
+  return facts_.root[a.id()] == facts_.root[b.id()];
+}
+
+bool Plan::is_constant(const TensorArg& t) const {
+  const auto* tensor = t.id() == no_value ? nullptr : facts_.graph->tensor(t.id());
+  return tensor && tensor->constant.has_value();
+}
+
+bool Plan::branch(bool condition) { return host_.branch(condition, settled()); }
+
+Status Plan::resize(const TensorArg& output, const Shape& shape) {
+  if (complaint_) return Failure(*complaint_);
+  return host_.resize(output.id(), shape, settled());
+}
+
+void Plan::set_symint(u32 arg, i64 value) {
+  if (arg >= arity()) return complain_type(arg, "a symbolic integer");
+  if (std::holds_alternative<i64>(argument(arg))) return;  // folded by the exporter
+  if (!std::holds_alternative<SymInt>(argument(arg))) return complain_type(arg, "a symbolic integer");
+  if (complaint_) return;
+  if (value < INT32_MIN || value > INT32_MAX)
+    return complain(
+        {ErrorKind::invalid, str("the symbolic integer would be ", value, ", which does not fit in 32 bits"), {}});
+  if (auto status = host_.set_number(op_.args[arg], value, settled()); !status) complain(std::move(status.error()));
+}
+
+Operand Plan::scratch(u64 bytes) {
+  const u32 number = scratch_used_++;
+  if (auto status = host_.scratch(number, bytes); !status) complain(std::move(status.error()));
+  return {Operand::scratch, number};
+}
+
+Operand Plan::packed(const TensorArg& constant, const Packing& packing) {
+  if (complaint_) return {};
+  auto number = host_.pack(constant.id(), packing);
+  if (number) return {Operand::packed, *number};
+  complain(std::move(number.error()));
+  return {};
+}
+
+u64 Plan::rows_per_binding(u64 row_bytes) const {
+  const u64 step = binding_alignment / std::gcd(binding_alignment, std::max<u64>(row_bytes, 1));
+  const u64 rows = facts_.device.limits.max_storage_binding_bytes / std::max<u64>(row_bytes, 1);
+  return std::max<u64>(rows / step * step, step);
+}
+
+void Plan::check_indices(const TensorArg& indices, u64 limit, std::string_view what, bool negative) {
+  if (!complaint_) host_.check_indices(indices.id(), limit, what, negative);
+}
+
+Status Plan::dispatch(const Kernel& kernel, std::span<const Operand> operands, Bytes params, Grid grid) {
+  if (complaint_) return Failure(*complaint_);
+  if (operands.size() + 1 != kernel.bindings().size())
+    return internal_error("kernel ", kernel.source().name, " has ", kernel.bindings().size(),
+                          " bindings, but the op gives parameters and ", operands.size(), " operands");
+  if (redirected_count_ == 0) return dispatch_raw(kernel, operands, params, grid);
+  std::array<Operand, 16> patched;
+  if (operands.size() > patched.size())
+    return internal_error("kernel ", kernel.source().name, " has ", operands.size(), " operands");
+  std::copy(operands.begin(), operands.end(), patched.begin());
+  for (u32 i = 0; i < operands.size(); ++i)
+    for (u32 r = 0; r < redirected_count_; ++r)
+      if (patched[i].kind == Operand::tensor && patched[i].index == redirected_[r].output &&
+          kernel.bindings()[i + 1] == gpu::BindingKind::read_write)
+        patched[i] = redirected_[r].scratch;
+  return dispatch_raw(kernel, std::span(patched).first(operands.size()), params, grid);
+}
+
+Status Plan::dispatch_raw(const Kernel& kernel, std::span<const Operand> operands, Bytes params, Grid grid) {
+  if (grid.groups == 0)
+    return internal_error("kernel ", kernel.source().name, " is asked to run 0 workgroups; at least 1 is needed");
+  const u64 limit = facts_.device.limits.max_workgroups;
+  if (grid.groups > limit * limit || grid.groups > UINT32_MAX)
+    return unsupported("kernel ", kernel.source().name, " needs ", grid.groups,
+                       " workgroups; this device runs at most ", std::min<u64>(limit * limit, UINT32_MAX), " at once");
+  return host_.dispatch(kernel, operands, params, grid);
+}
+
+}  // namespace pteron::graph

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What an op's one function sees: it reads arguments, live shapes and symbolic integers, and records what should run.
+// A plan is pure: it allocates nothing on the GPU, so a whole program is validated before a GPU object exists, and it
+// is run again exactly when something it read has changed.
+#pragma once
+
+#include "graph/graph.h"
+#include "graph/kernel.h"
+
+#include <array>
+#include <type_traits>
+#include <vector>
+
+namespace pteron::graph {
+
+// A tensor argument. Its shape is the live one.
+class TensorArg {
+ public:
+  TensorArg() = default;
+  TensorArg(ValueId id, DType dtype, const Shape* live, const Shape* max)
+      : id_(id), dtype_(dtype), live_(live), max_(max) {}
+
+  ValueId id() const { return id_; }
+  DType dtype() const { return dtype_; }  // as it is stored on the device
+  const Shape& shape() const { return *live_; }
+  const Shape& max() const { return *max_; }
+  u32 rank() const { return live_->rank(); }
+  u32 dim(i32 axis) const { return live_->dim(axis); }
+  u64 numel() const { return live_->numel(); }
+
+ private:
+  ValueId id_ = no_value;
+  DType dtype_ = DType::f32;
+  const Shape* live_ = nullptr;
+  const Shape* max_ = nullptr;
+};
+
+// What a kernel binds: a tensor, scratch memory of the op, or the word in which kernels report bad indices.
+struct Operand {
+  enum Kind : u8 { tensor, scratch, packed, fault } kind = tensor;
+  u32 index = 0;
+  u64 offset = 0;  // bytes
+  u64 size = 0;    // bytes; 0: all of it
+
+  Operand() = default;
+  Operand(const TensorArg& t) : kind(tensor), index(t.id()) {}
+  Operand(Kind k, u32 i, u64 o = 0, u64 s = 0) : kind(k), index(i), offset(o), size(s) {}
+  friend bool operator==(const Operand&, const Operand&) = default;
+};
+
+// A number of workgroups, of any size: the engine folds it over the device's limit per dimension, and kernels undo that
+// with the snippet `grid`.
+struct Grid {
+  u64 groups;
+};
+inline Grid one_group_per(u64 items) { return {items}; }
+inline Grid one_thread_per(u64 items, u32 workgroup_size) { return {(items + workgroup_size - 1) / workgroup_size}; }
+// One thread per unit of the output (see Spec::output).
+inline Grid one_thread_per_unit(const TensorArg& output, u32 workgroup_size) {
+  const u32 unit = elements_per_unit(output.dtype());
+  return one_thread_per((output.numel() + unit - 1) / unit, workgroup_size);
+}
+
+// A list of integers that may contain live values.
+class IntList {
+ public:
+  IntList() = default;
+  explicit IntList(std::span<const i64> fixed) : fixed_(fixed) {}
+  u32 size() const { return u32(live_count_ > 0 ? live_count_ : fixed_.size()); }
+  bool empty() const { return size() == 0; }
+  i64 operator[](u32 i) const { return live_count_ > 0 ? live_[i] : fixed_[i]; }
+  bool push_live(i64 v) {
+    if (live_count_ == live_.size()) return false;
+    live_[live_count_++] = v;
+    return true;
+  }
+
+ private:
+  std::span<const i64> fixed_;
+  std::array<i64, 16> live_{};
+  size_t live_count_ = 0;
+};
+
+// How a constant's bytes are laid out on the GPU if not as in the file. Groups of `group_rows` rows of the file become
+// `group_bytes` bytes each; `pack` is called with whole groups only.
+struct Packing {
+  std::string_view name;  // identifies the layout: the same name means the same bytes
+  u64 row_bytes = 0;      // in the file
+  u64 rows = 0;
+  u64 group_rows = 1;
+  u64 group_bytes = 0;  // on the GPU
+  void (*pack)(const Packing& self, Bytes rows, u64 first_row, MutableBytes out) = nullptr;
+  std::array<u32, 4> args{};
+
+  u64 groups() const { return group_rows == 0 ? 0 : (rows + group_rows - 1) / group_rows; }
+  u64 packed_bytes() const { return groups() * group_bytes; }
+  friend bool operator==(const Packing& a, const Packing& b) {
+    return a.name == b.name && a.row_bytes == b.row_bytes && a.rows == b.rows && a.group_rows == b.group_rows &&
+           a.group_bytes == b.group_bytes && a.args == b.args;
+  }
+};
+
+// What is known about each value for good.
+struct Facts {
+  const Graph* graph = nullptr;
+  gpu::DeviceInfo device;
+  std::vector<DType> dtype;   // as stored on the device
+  std::vector<ValueId> root;  // values with the same root share memory
+  std::vector<u8> varies;     // its shape or number can differ from one execute to the next
+};
+
+// Per value: what is live.
+struct LiveValues {
+  std::vector<Shape> shape;
+  std::vector<i64> number;  // of SymInts
+};
+
+// Who a plan is made for: the survey at load, or an instance at execute.
+class PlanHost {
+ public:
+  virtual ~PlanHost() = default;
+  virtual Status read(ValueId id) = 0;  // a plan looks at this value's live shape or number
+  virtual Status resize(ValueId id, const Shape& shape, bool settled) = 0;
+  virtual Status set_number(ValueId id, i64 value, bool settled) = 0;
+  virtual bool branch(bool condition, bool settled) = 0;
+  virtual Status scratch(u32 number, u64 bytes) = 0;
+  virtual Result<u32> pack(ValueId constant, const Packing& packing) = 0;
+  virtual u32 fault_slot(std::string_view what, u64 limit) = 0;
+  virtual void check_indices(ValueId indices, u64 limit, std::string_view what, bool negative) = 0;
+  virtual void is_cache(ValueId tensor, u32 axis) = 0;
+  virtual Result<i64> host_element(ValueId tensor, u64 flat_index) = 0;
+  virtual Status dispatch(const Kernel& kernel, std::span<const Operand> operands, Bytes params, Grid grid) = 0;
+};
+
+class Plan {
+ public:
+  enum class Mode {
+    survey,  // at load: shapes are maximal, both sides of every branch are visited
+    live,    // at execute
+  };
+
+  // --- arguments. A wrong type makes the plan fail; the value returned then is harmless.
+  u32 arity() const { return u32(op_.args.size()); }
+  TensorArg tensor(u32 arg);
+  std::optional<TensorArg> maybe_tensor(u32 arg);  // nothing if Null
+  TensorArg output(u32 arg);
+  TensorArg last_output() { return output(arity() - 1); }
+  u32 list_size(u32 arg) const;
+  TensorArg list_tensor(u32 arg, u32 item);
+  std::optional<TensorArg> maybe_list_tensor(u32 arg, u32 item);
+  TensorArg list_output(u32 arg, u32 item);
+  bool is_null(u32 arg) const;
+  i64 integer(u32 arg);  // Int, SymInt, or a Double with an integer value
+  i64 integer_or(u32 arg, i64 if_null);
+  f64 number(u32 arg);  // Int, Double or SymInt
+  f64 number_or(u32 arg, f64 if_null);
+  bool flag_or(u32 arg, bool if_null);  // Bool or Int
+  std::string_view text_or(u32 arg, std::string_view if_null);
+  IntList ints(u32 arg);  // IntList, or a ValueList of Ints and SymInts; Null is empty
+  std::span<const f64> doubles(u32 arg);
+  // An axis, counted from the back when negative.
+  u32 axis(u32 arg, u32 rank);
+  u32 normalize_axis(i64 axis, u32 rank);
+  // One element of a graph input, from the host's memory.
+  i64 host_element(const TensorArg& tensor, u64 flat_index);
+
+  // --- facts
+  const gpu::DeviceInfo& device() const;
+  const OpEntry& entry() const { return *op_.entry; }
+  std::string_view code() const { return op_.code; }
+  // True if `a` and `b` are one piece of memory, so that copying between them is nothing to do.
+  bool same_storage(const TensorArg& a, const TensorArg& b) const;
+  bool is_constant(const TensorArg& t) const;
+  // False while values that this plan read are not known yet, so that a check on them would mean nothing.
+  bool settled() const { return mode_ == Mode::live || !read_varying_; }
+  // `condition` at run time. At load, where it depends on live values, the plan is visited with both answers, so that
+  // whatever a later shape asks for is ready.
+  bool branch(bool condition);
+
+  // --- results
+  Status resize(const TensorArg& output, const Shape& shape);
+  void set_symint(u32 arg, i64 value);
+  // Memory for this op alone. `bytes` must not grow beyond what the maximal shapes ask for.
+  Operand scratch(u64 bytes);
+  Operand fault() { return {Operand::fault, 0}; }
+  // The word of fault() that stands for this complaint; kernels get it as a parameter.
+  u32 fault_slot(std::string_view what, u64 limit) { return host_.fault_slot(what, limit); }
+  // A constant in another layout; it is converted on its way to the GPU.
+  Operand packed(const TensorArg& constant, const Packing& packing);
+  // How many rows of `row_bytes` one binding can hold, so that further bindings may start behind them.
+  u64 rows_per_binding(u64 row_bytes) const;
+  // This tensor keeps one entry per position of a sequence along `axis`, written before it is read.
+  void is_cache(const TensorArg& tensor, u32 axis) { host_.is_cache(tensor.id(), axis); }
+  // Every element of `indices` must lie in [0, limit) or, if `negative` is allowed, in [-limit, limit). Checked on the
+  // host when the elements come straight from a graph input; the kernel reports the rest through fault().
+  void check_indices(const TensorArg& indices, u64 limit, std::string_view what, bool negative = false);
+
+  template <class Params>
+  Status dispatch(const Kernel& kernel, std::initializer_list<Operand> operands, const Params& params, Grid grid) {
+    static_assert(std::is_trivially_copyable_v<Params> && sizeof(Params) <= 256 && sizeof(Params) % 4 == 0);
+    return dispatch(kernel, std::span(operands.begin(), operands.size()), std::as_bytes(std::span(&params, 1)), grid);
+  }
+  Status dispatch(const Kernel& kernel, std::span<const Operand> operands, Bytes params, Grid grid);
+
+  template <class... Ts>
+  Failure refuse(const Ts&... parts) const {
+    return invalid(parts...);
+  }
+  template <class... Ts>
+  Failure refuse_unsupported(const Ts&... parts) const {
+    return unsupported(parts...);
+  }
+
+  // --- for the engine
+  Plan(Mode mode, const Facts& facts, const Op& op, LiveValues& live, PlanHost& host)
+      : mode_(mode), facts_(facts), op_(op), live_(live), host_(host) {}
+  // Runs the op's function; the first complaint about an argument wins over what the function says.
+  Status run();
+
+ private:
+  const Value& argument(u32 arg) const;
+  TensorArg read_tensor(ValueId id, u32 arg);
+  TensorArg output_tensor(ValueId id, u32 arg);
+  std::optional<i64> as_integer(ValueId id);
+  void read(ValueId id);
+  void complain(Error error);
+  void complain_type(u32 arg, std::string_view wanted);
+  // An op whose output is one of its inputs (a buffer updated in place) writes to scratch memory, which is copied over
+  // the output when the op is done: WebGPU has no dispatch that reads and writes one buffer through two bindings.
+  bool overwrites_input(ValueId output) const;
+  void redirect_output(ValueId output);
+  Status dispatch_raw(const Kernel& kernel, std::span<const Operand> operands, Bytes params, Grid grid);
+
+  Mode mode_;
+  const Facts& facts_;
+  const Op& op_;
+  LiveValues& live_;
+  PlanHost& host_;
+  bool read_varying_ = false;
+  u32 scratch_used_ = 0;
+  struct Redirect {
+    ValueId output;
+    Operand scratch;
+  };
+  std::array<Redirect, 4> redirected_{};
+  u32 redirected_count_ = 0;
+  std::optional<Error> complaint_;
+};
+
+}  // namespace pteron::graph
+
+// REQUIRE(op, cond, …): a fact about the file. REQUIRE_LIVE: about live values, checked as soon as they are known.
+#define REQUIRE(op, condition, ...)    \
+  do {                                 \
+    if (!(condition)) [[unlikely]]     \
+      return (op).refuse(__VA_ARGS__); \
+  } while (false)
+#define REQUIRE_LIVE(op, condition, ...)             \
+  do {                                               \
+    if ((op).settled() && !(condition)) [[unlikely]] \
+      return (op).refuse(__VA_ARGS__);               \
+  } while (false)
+// For what is valid and not supported.
+#define REQUIRE_SUPPORTED(op, condition, ...)      \
+  do {                                             \
+    if (!(condition)) [[unlikely]]                 \
+      return (op).refuse_unsupported(__VA_ARGS__); \
+  } while (false)

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Visits every op's plan at the maximal shapes, on every branch, and notes what it may ask for.
+#pragma once
+
+#include "graph/compiled.h"
+
+namespace pteron::graph {
+
+// What the survey learns beyond CompiledGraph.
+struct Traffic {
+  std::vector<std::vector<ValueId>> reads, writes;  // by op: what its dispatches bind
+  std::vector<std::pair<ValueId, u32>> caches;      // value, axis
+};
+
+class Surveyor final : public PlanHost {
+ public:
+  Surveyor(CompiledGraph& compiled, Traffic& traffic) : c_(compiled), traffic_(traffic) {}
+
+  Status run(std::vector<UnsupportedOp>* problems);
+
+  Status read(ValueId id) override;
+  Status resize(ValueId id, const Shape& shape, bool settled) override;
+  Status set_number(ValueId id, i64 value, bool settled) override;
+  bool branch(bool condition, bool settled) override;
+  Status scratch(u32 number, u64 bytes) override;
+  Result<u32> pack(ValueId constant, const Packing& packing) override;
+  u32 fault_slot(std::string_view what, u64 limit) override;
+  void check_indices(ValueId indices, u64 limit, std::string_view what, bool negative) override;
+  void is_cache(ValueId tensor, u32 axis) override;
+  Result<i64> host_element(ValueId tensor, u64 flat_index) override;
+  Status dispatch(const Kernel& kernel, std::span<const Operand> operands, Bytes params, Grid grid) override;
+
+ private:
+  Status visit(const Op& op);
+  bool next_path();
+  void give_up_on(const Op& op);
+  Status check_operand(const KernelSource& kernel, const Operand& operand, gpu::BindingKind kind);
+  u32 pipeline_for(const Kernel& kernel);
+
+  CompiledGraph& c_;
+  Traffic& traffic_;
+  LiveValues live_;
+  std::vector<u8> produced_;
+  u32 op_ = 0;
+  u32 steps_ = 0;
+  struct Decision {
+    bool answer;
+    bool flipped;
+  };
+  std::vector<Decision> path_;
+  u32 decisions_ = 0;
+};
+
+}  // namespace pteron::graph

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What op files share.
+#pragma once
+
+#include "graph/op.h"
+#include "graph/plan.h"
+#include "kernels.h"
+
+namespace pteron::ops {
+
+using graph::Grid;
+using graph::IntList;
+using graph::Kernel;
+using graph::one_group_per;
+using graph::one_thread_per;
+using graph::one_thread_per_unit;
+using graph::OpEntry;
+using graph::Operand;
+using graph::OpList;
+using graph::Packing;
+using graph::Plan;
+using graph::Spec;
+using graph::TensorArg;
+
+// The same bytes; nothing if x and y share their memory.
+Status copy(Plan& op, const TensorArg& x, const TensorArg& y);
+
+constexpr u32 ceil_div(u32 a, u32 b) { return a / b + (a % b != 0); }
+
+}  // namespace pteron::ops

@@ -1,0 +1,51 @@
+// The k largest elements of one row, best first. One workgroup; k rounds, each a search of the whole row for the best
+// element behind the one found last (smaller, or equal with a larger index).
+struct Params { first: u32, width: u32, k: u32 }
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read> x: array<x_store>;
+@group(0) @binding(2) var<storage, read_write> values: array<f32>;
+@group(0) @binding(3) var<storage, read_write> indices: array<i32>;
+
+const SIZE = 256u;
+const NOWHERE = 0xFFFFFFFFu;
+var<workgroup> best: array<f32, SIZE>;
+var<workgroup> place: array<u32, SIZE>;
+var<workgroup> found_value: f32;
+var<workgroup> found_place: u32;
+
+@compute @workgroup_size(SIZE)
+fn main(@builtin(local_invocation_index) lid: u32) {
+  for (var round = 0u; round < p.k; round++) {
+    var value = 0.0;
+    var at = NOWHERE;
+    for (var i = lid; i < p.width; i += SIZE) {
+      let v = f32(x_get(p.first + i));
+      let behind = round == 0u || v < found_value || (v == found_value && i > found_place);
+      if (behind && (at == NOWHERE || v > value)) {
+        value = v;
+        at = i;
+      }
+    }
+    best[lid] = value;
+    place[lid] = at;
+    workgroupBarrier();
+    for (var step = SIZE / 2u; step > 0u; step /= 2u) {
+      if (lid < step) {
+        let o = lid + step;
+        if (place[o] != NOWHERE &&
+            (place[lid] == NOWHERE || best[o] > best[lid] || (best[o] == best[lid] && place[o] < place[lid]))) {
+          best[lid] = best[o];
+          place[lid] = place[o];
+        }
+      }
+      workgroupBarrier();
+    }
+    if (lid == 0u) {
+      found_value = best[0];
+      found_place = place[0];
+      values[round] = best[0];
+      indices[round] = i32(place[0]);
+    }
+    workgroupBarrier();
+  }
+}

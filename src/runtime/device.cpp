@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "graph/context.h"
+
+#include <pteron/device.h>
+
+namespace pteron {
+
+AdapterDescription describe_adapter(const gpu::DeviceInfo& info) {
+  AdapterDescription out;
+  out.index = info.adapter.index;
+  out.name = info.adapter.name;
+  out.driver = info.adapter.driver;
+  out.backend = info.adapter.backend;
+  out.type = std::string(name_of(info.adapter.type));
+  out.software = info.adapter.type == gpu::AdapterType::cpu;
+  out.f16 = info.features.f16;
+  out.subgroups = info.features.subgroups;
+  out.timestamps = info.features.timestamps;
+  out.max_buffer_bytes = info.limits.max_buffer_bytes;
+  out.max_binding_bytes = info.limits.max_storage_binding_bytes;
+  out.max_workgroup_bytes = info.limits.max_workgroup_bytes;
+  out.max_invocations = info.limits.max_invocations;
+  out.max_storage_buffers = info.limits.max_storage_buffers;
+  return out;
+}
+
+Device::Device(std::shared_ptr<graph::Context> context)
+    : context_(std::move(context)),
+      adapter_(std::make_shared<AdapterDescription>(describe_adapter(context_->info()))) {}
+
+const AdapterDescription& Device::adapter() const { return *adapter_; }
+
+GpuUsage Device::usage() const {
+  const gpu::Counters& c = context_->device().counters();
+  return {c.buffers, c.buffer_bytes, c.peak_buffer_bytes, c.pipelines, c.bind_groups,
+          c.creates, c.writes,       c.written_bytes,     c.submits,   c.dispatches};
+}
+
+}  // namespace pteron

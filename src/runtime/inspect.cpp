@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/method_impl.h"
+#include "runtime/open_files.h"
+
+#include <pteron/inspect.h>
+
+#include <algorithm>
+
+namespace pteron {
+namespace {
+
+OpReport& entry_for(std::vector<OpReport>& reports, const std::string& name) {
+  const auto found = std::find_if(reports.begin(), reports.end(), [&](const OpReport& r) { return r.name == name; });
+  if (found != reports.end()) return *found;
+  reports.push_back({name, 0, true, {}, {}, {}});
+  return reports.back();
+}
+
+// States that do not start at zero keep their initial values on the GPU.
+Result<u64> initial_state_bytes(const graph::CompiledGraph& compiled, const OpenFiles& open) {
+  u64 sum = 0;
+  std::vector<std::byte> buffer;
+  for (const graph::StateUse& use : compiled.states) {
+    const graph::DataLocation& at = compiled.graph.constants[use.constant].location;
+    TRY(const Bytes bytes, format::fetch(*open.sources[at.source], at.range, buffer));
+    if (std::any_of(bytes.begin(), bytes.end(), [](std::byte b) { return b != std::byte(0); })) sum += use.bytes;
+  }
+  return sum;
+}
+
+Status fill_plan(DelegateReport& report, const graph::CompiledGraph& compiled, const OpenFiles& open) {
+  report.values = u32(compiled.graph.values.size());
+  report.constants = u32(compiled.graph.constants.size());
+  for (const graph::Constant& c : compiled.graph.constants) report.constant_bytes += c.location.range.size;
+  report.pipelines = u32(compiled.pipelines.size());
+  for (const graph::OpPlan& op : compiled.ops) report.dispatches += op.slots;
+  const graph::MemoryPlan& m = compiled.memory;
+  TRY(const u64 initial, initial_state_bytes(compiled, open));
+  report.memory = {m.weights, m.state, initial, m.activations, m.scratch, m.arena, m.staging, m.total() + initial};
+  for (size_t i = 0; i < compiled.ops.size(); ++i)
+    for (const graph::Variant& variant : compiled.ops[i].variants) {
+      auto& kernels = entry_for(report.ops, compiled.graph.ops[i].name).kernels;
+      const std::string name(variant.kernel.source().name);
+      if (std::find(kernels.begin(), kernels.end(), name) == kernels.end()) kernels.push_back(name);
+    }
+  return {};
+}
+
+Status inspect_delegate(DelegateReport& report, const OpenFiles& open, const format::MethodSpec& method, u32 index,
+                        const gpu::DeviceInfo& device, const LoadOptions& options) {
+  std::vector<std::byte> buffer;
+  TRY(const Bytes blob, format::fetch(*open.sources[0], method.delegates[index].blob, buffer));
+  TRY(const format::DelegateHeader header, format::read_delegate_header(blob));
+  TRY(const format::DelegateGraph parsed, format::read_delegate_graph(blob, header));
+  for (const format::GraphCall& call : parsed.calls) ++entry_for(report.ops, call.name).count;
+  std::vector<graph::UnsupportedOp> problems;
+  TRY(const auto compiled, compile_delegate(open.files, method, index, blob, device, options, &problems));
+  for (const graph::UnsupportedOp& problem : problems) {
+    OpReport& entry = entry_for(report.ops, problem.name);
+    entry.supported = false;
+    entry.reason = problem.reason;
+    entry.positions.push_back(problem.position);
+  }
+  if (!problems.empty()) return {};
+  return fill_plan(report, *compiled, open);
+}
+
+MethodReport inspect_method(const OpenFiles& open, const format::MethodSpec& spec, const gpu::DeviceInfo& device,
+                            const LoadOptions& options) {
+  MethodReport out;
+  out.info = describe_method(spec, {});
+  for (const format::Instruction& instruction : spec.instructions)
+    if (const auto* call = std::get_if<format::KernelCall>(&instruction))
+      out.portable_ops.push_back(spec.operators[call->op]);
+  if (spec.instructions.empty())
+    for (u32 id : spec.outputs)
+      if (const auto* i = std::get_if<i64>(&spec.values[id])) out.constants.push_back(*i);
+  if (auto status = check_runnable(spec); !status) out.problem = status.error().to_string();
+  for (u32 i = 0; i < spec.delegates.size(); ++i) {
+    DelegateReport& report = out.delegates.emplace_back();
+    report.backend = spec.delegates[i].id;
+    if (report.backend != backend_id) continue;
+    if (auto status = inspect_delegate(report, open, spec, i, device, options); !status) {
+      report.error = status.error().to_string();
+      if (out.problem.empty()) out.problem = report.error;
+    }
+    if (std::any_of(report.ops.begin(), report.ops.end(), [](const OpReport& op) { return !op.supported; }) &&
+        out.problem.empty())
+      out.problem = "some ops are not supported";
+  }
+  out.runnable = out.problem.empty();
+  return out;
+}
+
+}  // namespace
+
+Result<ProgramReport> inspect(const std::string& path, const LoadOptions& options, const Device* device) {
+  TRY(auto source, format::open_file(path));
+  auto open = within(open_files(std::move(source), options.data_files), "loading ", path);
+  if (!open) return Failure(std::move(open.error()));
+  ProgramReport out;
+  out.file_bytes = open->sources[0]->size();
+  for (const auto& [key, location] : open->files.named_data)
+    ++out.named_data, out.named_data_bytes += location.range.size;
+  gpu::DeviceInfo info;
+  out.assumptions = "WebGPU's default limits, without f16";
+  if (device) {
+    info = device->context()->info();
+    out.assumptions = info.adapter.name;
+  }
+  for (const format::MethodSpec& spec : open->files.spec.methods)
+    out.methods.push_back(inspect_method(*open, spec, info, options));
+  return out;
+}
+
+}  // namespace pteron

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Brings a method's delegates onto the GPU, one after the other.
+#pragma once
+
+#include "graph/loading.h"
+#include "runtime/opening.h"
+
+#include <pteron/program.h>
+
+namespace pteron {
+
+struct LoadedMethod {
+  const format::MethodSpec* spec = nullptr;
+  std::vector<std::shared_ptr<const graph::LoadedGraph>> delegates;
+  std::map<u32, Tensor> constants;  // by value of the method
+};
+
+constexpr std::string_view backend_id = "VulkanBackend";
+
+// Refuses methods that need more than this runtime: other backends, ops outside of a delegate.
+Status check_runnable(const format::MethodSpec& method);
+
+// Parses a delegate's blob and plans it for a device; with `problems`, lists all ops that can't run.
+Result<std::shared_ptr<const graph::CompiledGraph>> compile_delegate(
+    const ProgramFiles& files, const format::MethodSpec& method, u32 delegate, Bytes blob,
+    const gpu::DeviceInfo& device, const LoadOptions& options, std::vector<graph::UnsupportedOp>* problems = nullptr);
+
+class MethodLoading {
+ public:
+  using Need = graph::Loading::Need;
+
+  static Result<std::unique_ptr<MethodLoading>> begin(std::shared_ptr<graph::Context> context,
+                                                      const ProgramFiles& files, const format::MethodSpec& method,
+                                                      graph::ConstantStore& store, const LoadOptions& options);
+  Need next() const;
+  Status supply(Bytes bytes);
+  Status poll(bool wait);
+  Result<LoadedMethod> finish();
+  Progress progress() const;
+
+ private:
+  MethodLoading(std::shared_ptr<graph::Context> context, const ProgramFiles& files, const format::MethodSpec& method,
+                graph::ConstantStore& store, const LoadOptions& options)
+      : context_(std::move(context)), files_(files), store_(store), options_(options) {
+    loaded_.spec = &method;
+  }
+  Status advance();
+
+  std::shared_ptr<graph::Context> context_;
+  const ProgramFiles& files_;
+  graph::ConstantStore& store_;
+  const LoadOptions& options_;
+  LoadedMethod loaded_;
+  std::unique_ptr<graph::Loading> current_;
+};
+
+}  // namespace pteron

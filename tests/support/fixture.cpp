@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "support/fixture.h"
+
+#include "base/half.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+
+namespace pteron::test {
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+std::vector<std::byte> read_bytes(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw std::runtime_error("cannot read " + path.string());
+  const std::vector<char> chars((std::istreambuf_iterator<char>(file)), {});
+  std::vector<std::byte> out(chars.size());
+  std::memcpy(out.data(), chars.data(), chars.size());
+  return out;
+}
+
+fs::path data_folder() { return PTERON_TEST_DATA; }
+
+fs::path shared_fixtures() {
+  if (const char* path = std::getenv("PTERON_SHARED_FIXTURES")) return path;
+  return fs::path(PTERON_SOURCE) / ".." / "shared" / "fixtures";
+}
+
+namespace {
+
+Tensor read_tensor(const fs::path& folder, const Json& entry) {
+  if (entry.contains("scalar")) {
+    if (entry["scalar"].is_number_integer()) {
+      const i64 value = entry["scalar"];
+      return Tensor::of(DType::i64, Shape{}, std::span<const i64>(&value, 1));
+    }
+    const f64 value = entry["scalar"];
+    return Tensor::of(DType::f64, Shape{}, std::span<const f64>(&value, 1));
+  }
+  const auto dtype = dtype_named(entry["dtype"].get<std::string>());
+  if (!dtype) throw std::runtime_error("unknown dtype " + entry["dtype"].get<std::string>());
+  const auto dims = entry["shape"].get<std::vector<i64>>();
+  const auto bytes = read_bytes(folder / entry["file"].get<std::string>());
+  return Tensor::of(*dtype, *Shape::from(dims), std::span<const std::byte>(bytes));
+}
+
+std::vector<Tensor> read_tensors(const fs::path& folder, const Json& list) {
+  std::vector<Tensor> out;
+  for (const Json& entry : list) out.push_back(read_tensor(folder, entry));
+  return out;
+}
+
+f64 element(const TensorView& t, u64 i) {
+  const auto get = [&]<class T>(T v) {
+    std::memcpy(&v, t.bytes.data() + i * sizeof(T), sizeof(T));
+    return v;
+  };
+  switch (t.dtype) {
+    case DType::boolean:
+    case DType::u8: return get(u8());
+    case DType::i8: return get(i8());
+    case DType::i32: return get(i32());
+    case DType::i64: return f64(get(i64()));
+    case DType::f16: return half_to_float(get(u16()));
+    case DType::f32: return get(f32());
+    case DType::f64: return get(f64());
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::vector<fs::path> find_fixtures(const fs::path& root) {
+  std::vector<fs::path> out;
+  if (!fs::exists(root)) return out;
+  for (const auto& entry : fs::recursive_directory_iterator(root))
+    if (entry.path().filename() == "manifest.json") out.push_back(entry.path().parent_path());
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+Fixture read_fixture(const fs::path& folder) {
+  std::ifstream file(folder / "manifest.json");
+  const Json manifest = Json::parse(file);
+  Fixture out;
+  out.folder = folder;
+  out.name = (folder.parent_path().filename() / folder.filename()).string();
+  out.atol = manifest.value("atol", 1e-3);
+  out.rtol = manifest.value("rtol", 1e-3);
+  if (manifest.contains("delegate_ops"))
+    for (const auto& [op, count] : manifest["delegate_ops"].items()) out.ops.push_back(op);
+  if (manifest.contains("portable_ops"))
+    for (const auto& [op, count] : manifest["portable_ops"].items()) out.portable_ops.push_back(op);
+  out.sets.push_back({"main", read_tensors(folder, manifest["inputs"]), read_tensors(folder, manifest["outputs"])});
+  if (manifest.contains("live") && manifest["live"].is_array())
+    for (const Json& live : manifest["live"])
+      if (live.contains("outputs"))
+        out.sets.push_back({"live " + live["size"].dump(), read_tensors(folder, live["inputs"]),
+                            read_tensors(folder, live["outputs"])});
+  if (manifest.contains("mutated_inputs") && manifest["mutated_inputs"].is_array()) {
+    u32 number = 0;
+    for (const Json& index : manifest["mutated_inputs"]) {
+      Json entry = manifest["inputs"][index.get<u32>()];
+      // Files are numbered by input or by order.
+      for (const std::string& name : {"mutated_" + index.dump() + ".bin", "mutated_" + std::to_string(number) + ".bin"})
+        if (fs::exists(folder / name)) {
+          entry["file"] = name;
+          out.mutated.emplace_back(index.get<u32>(), read_tensor(folder, entry));
+          break;
+        }
+      ++number;
+    }
+  }
+  out.output_unspecified = std::find(out.ops.begin(), out.ops.end(), "update_cache.default") != out.ops.end();
+  return out;
+}
+
+Difference compare(const TensorView& actual, const TensorView& expected, f64 atol, f64 rtol) {
+  if (!(actual.shape == expected.shape))
+    return {"shape " + to_string(actual.shape) + " instead of " + to_string(expected.shape), 0};
+  u64 bad = 0;
+  f64 worst = 0;
+  std::string first;
+  for (u64 i = 0; i < expected.shape.numel(); ++i) {
+    const f64 a = element(actual, i), e = element(expected, i);
+    bool ok = false;
+    if (std::isnan(a) || std::isnan(e))
+      ok = std::isnan(a) && std::isnan(e);
+    else if (std::isinf(a) || std::isinf(e))
+      ok = a == e;
+    else {
+      const f64 delta = std::abs(a - e);
+      worst = std::max(worst, delta);
+      const bool integer = !is_float(expected.dtype);
+      const f64 slack = integer ? (size_of(expected.dtype) == 1 && expected.dtype != DType::boolean ? 1 : 0) : atol;
+      ok = delta <= slack || (!integer && delta <= rtol * std::max(std::abs(e), 1e-6));
+    }
+    if (ok) continue;
+    if (bad++ == 0)
+      first = "element " + std::to_string(i) + " is " + std::to_string(a) + " instead of " + std::to_string(e);
+  }
+  if (bad == 0) return {"", worst};
+  return {std::to_string(bad) + " of " + std::to_string(expected.shape.numel()) + " differ: " + first, worst};
+}
+
+std::vector<std::string> run_fixture(const Fixture& fixture, const Device& device, f64* worst,
+                                     const LoadOptions& base) {
+  std::vector<std::string> problems;
+  LoadOptions options = base;
+  options.device = device;
+  auto program = Program::load(fixture.model(), options);
+  if (!program) return {program.error().to_string()};
+  auto method = program->method("forward");
+  if (!method) return {method.error().to_string()};
+  const auto run = [&](const InputSet& set, const std::string& name, bool first) {
+    std::vector<TensorView> inputs(set.inputs.begin(), set.inputs.end());
+    auto outputs = method->execute(inputs);
+    if (!outputs) return problems.push_back(name + ": " + outputs.error().to_string());
+    if (outputs->size() < set.outputs.size()) return problems.push_back(name + ": too few outputs");
+    const size_t extra = outputs->size() - set.outputs.size();
+    if (!fixture.output_unspecified)
+      for (size_t i = 0; i < set.outputs.size(); ++i) {
+        const Difference d = compare((*outputs)[extra + i], set.outputs[i], fixture.atol, fixture.rtol);
+        if (worst) *worst = std::max(*worst, d.worst);
+        if (!d.problem.empty()) problems.push_back(name + " output " + std::to_string(i) + ": " + d.problem);
+      }
+    // Updated inputs come back as the first outputs, in the order of the inputs.
+    if (first)
+      for (size_t i = 0; i < fixture.mutated.size() && i < extra; ++i) {
+        const Difference d = compare((*outputs)[i], fixture.mutated[i].second, fixture.atol, fixture.rtol);
+        if (!d.problem.empty())
+          problems.push_back(name + " updated input " + std::to_string(fixture.mutated[i].first) + ": " + d.problem);
+      }
+  };
+  for (const InputSet& set : fixture.sets) run(set, set.name, &set == &fixture.sets[0]);
+  if (fixture.sets.size() > 1) run(fixture.sets[0], "main again", false);
+  if (method->stats().late_pipelines > 0)
+    problems.push_back(std::to_string(method->stats().late_pipelines) + " pipelines were compiled during a step");
+  return problems;
+}
+
+}  // namespace pteron::test

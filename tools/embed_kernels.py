@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Turns src/ops/**/*.wgsl into C++ tables and lists the op files.
+
+usage: embed_kernels.py OPS_DIR OUT_DIR
+
+A kernel file declares its bindings in WGSL; this script only reads them. Its header may say
+    //! use NAME…          shared snippets (files under snippets/) that go in front
+    //! enable f16|subgroups
+    //! variadic           tensors are bound by the specialisation, behind the parameters
+Each src/ops/<noun>.cpp that mentions `OpList <noun>_ops` contributes that list to the op table.
+"""
+import pathlib
+import re
+import sys
+
+KINDS = {"uniform": "uniform", "storage, read": "read", "storage, read_write": "read_write"}
+BINDING = re.compile(r"@group\(0\)\s*@binding\((\d+)\)\s*var<([^>]+)>")
+
+
+def literal(text: str) -> str:
+    # Compilers limit the length of one literal, so split it; adjacent literals join.
+    parts = [text[i : i + 8000] for i in range(0, len(text), 8000)] or [""]
+    return "\n".join(f'R"wgsl({p})wgsl"' for p in parts)
+
+
+def bindings_of(path: pathlib.Path, text: str) -> list[str]:
+    found = {}
+    for number, space in BINDING.findall(text):
+        space = re.sub(r"\s*,\s*", ", ", space.strip())
+        if space == "storage":
+            space = "storage, read"
+        if space not in KINDS:
+            sys.exit(f"{path}: unknown address space '{space}'")
+        if int(number) in found:
+            sys.exit(f"{path}: binding {number} is declared twice")
+        found[int(number)] = KINDS[space]
+    if sorted(found) != list(range(len(found))):
+        sys.exit(f"{path}: bindings are not numbered 0 to {len(found) - 1}")
+    return [found[i] for i in range(len(found))]
+
+
+def strip_comments(text: str) -> str:
+    return "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("//")) + "\n"
+
+
+def write_if_changed(path: pathlib.Path, text: str) -> None:
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)
+
+
+def main() -> None:
+    ops, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    out.mkdir(parents=True, exist_ok=True)
+    header = ["#pragma once", '#include "graph/kernel.h"', "namespace pteron::kernels {"]
+    body = ['#include "kernels.h"', '#include "graph/op.h"', "namespace pteron::kernels {", "using gpu::BindingKind;"]
+    names, snippets = [], []
+    for path in sorted(ops.rglob("*.wgsl")):
+        text = path.read_text()
+        name = path.stem
+        if path.parent.name == "snippets":
+            snippets.append(name)
+            body.append(f"static constexpr std::string_view snippet_{name} = {literal(strip_comments(text))};")
+            continue
+        if name in names:
+            sys.exit(f"{path}: another kernel has this name")
+        names.append(name)
+        used = [n for line in re.findall(r"^//! use (.*)$", text, re.M) for n in line.split()]
+        enabled = {n for line in re.findall(r"^//! enable (.*)$", text, re.M) for n in line.split()}
+        variadic = re.search(r"^//! variadic$", text, re.M) is not None
+        kinds = bindings_of(path, text)
+        header.append(f"extern const graph::KernelSource {name};")
+        body.append(f"static constexpr BindingKind {name}_bindings[] = {{{', '.join('BindingKind::' + k for k in kinds)}}};")
+        if used:
+            body.append(f"static constexpr std::string_view {name}_uses[] = {{{', '.join(chr(34) + u + chr(34) for u in used)}}};")
+        uses = f"{name}_uses" if used else "{}"
+        body.append(
+            f"const graph::KernelSource {name} = {{\"{name}\", {literal(text)}, {name}_bindings, {uses}, "
+            f"{str('subgroups' in enabled).lower()}, {str('f16' in enabled).lower()}, {str(variadic).lower()}}};"
+        )
+        for snippet in used:
+            if not (ops / "snippets" / f"{snippet}.wgsl").exists():
+                sys.exit(f"{path}: no snippet '{snippet}'")
+    header.append("}")
+    body.append("}\nnamespace pteron::graph {")
+    body.append("static constexpr const KernelSource* kernel_list[] = {" + ", ".join(f"&kernels::{n}" for n in names) + "};")
+    body.append("std::span<const KernelSource* const> all_kernels() { return kernel_list; }")
+    body.append("std::string_view find_snippet(std::string_view name) {")
+    for name in snippets:
+        body.append(f'  if (name == "{name}") return kernels::snippet_{name};')
+    body.append("  return {};\n}")
+    body.append("}")
+    nouns = [p.stem for p in sorted(ops.glob("*.cpp")) if re.search(rf"OpList {p.stem}_ops\b", p.read_text())]
+    body.append("namespace pteron::ops {")
+    body += [f"extern const graph::OpList {noun}_ops;" for noun in nouns]
+    body.append("}\nnamespace pteron::graph {")
+    body.append("std::span<const OpList> all_ops() {")
+    body.append("  static const OpList lists[] = {" + ", ".join(f"ops::{n}_ops" for n in nouns) + "};")
+    body.append("  return lists;\n}")
+    body.append("}")
+    write_if_changed(out / "kernels.h", "\n".join(header) + "\n")
+    write_if_changed(out / "kernels.cpp", "\n".join(body) + "\n")
+
+
+if __name__ == "__main__":
+    main()
