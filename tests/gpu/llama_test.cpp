@@ -1,63 +1,41 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The tiny Llama: 4-bit linears and embedding, KV cache, dynamic prefill.
-#include "gpu/environment.h"
-#include "support/fixture.h"
+#include "gpu/llama.h"
 
-#include <nlohmann/json.hpp>
-
-#include <fstream>
+#include <numeric>
 
 namespace pteron::test {
 namespace {
 
-constexpr f64 tolerance = 2e-4;
+std::vector<i64> some_tokens(size_t count, i64 seed = 0) {
+  std::vector<i64> out(count);
+  for (size_t i = 0; i < count; ++i) out[i] = (i64(i) * 37 + 11 + seed * 101) % 512;
+  return out;
+}
 
-struct Llama {
-  explicit Llama(const std::string& name, LoadOptions options = {}) : folder(data_folder() / "llama_tiny" / name) {
-    std::ifstream file(folder / "manifest.json");
-    manifest = nlohmann::json::parse(file);
-    options.device = device();
-    program.emplace(*Program::load(folder / "model.pte", options));
-    method.emplace(*program->method("forward"));
+// Feeds tokens in pieces of the given sizes and returns the logits after the last one.
+std::vector<f32> feed(Llama& llama, const std::vector<i64>& tokens, const std::vector<size_t>& pieces) {
+  std::vector<f32> out;
+  size_t at = 0;
+  for (size_t size : pieces) {
+    out = llama.logits({tokens.begin() + std::ptrdiff_t(at), tokens.begin() + std::ptrdiff_t(at + size)}, i64(at));
+    at += size;
   }
-
-  Result<std::span<const Tensor>> step(const std::vector<i64>& tokens, i64 position) {
-    return method->execute({{DType::i64, Shape{1, u32(tokens.size())}, std::as_bytes(std::span(tokens))},
-                            {DType::i64, Shape{1}, std::as_bytes(std::span(&position, 1))}});
-  }
-
-  std::vector<f32> golden(const std::string& file) const {
-    const auto bytes = read_bytes(folder / file);
-    std::vector<f32> out(bytes.size() / 4);
-    std::memcpy(out.data(), bytes.data(), bytes.size());
-    return out;
-  }
-
-  std::filesystem::path folder;
-  nlohmann::json manifest;
-  std::optional<Program> program;
-  std::optional<Method> method;
-};
-
-void expect_close(std::span<const f32> actual, std::span<const f32> expected) {
-  ASSERT_EQ(actual.size(), expected.size());
-  for (size_t i = 0; i < actual.size(); ++i) ASSERT_NEAR(actual[i], expected[i], tolerance) << "element " << i;
+  EXPECT_EQ(at, tokens.size());
+  return out;
 }
 
 TEST(LlamaTiny, LogitsOfEveryStepMatchTorch) {
-  Llama llama("rope_llama");
+  Llama llama;
   for (const auto& run : llama.manifest["runs"]) {
-    const auto prompt = run["prompt_ids"].get<std::vector<i64>>(),
-               generated = run["generated_ids"].get<std::vector<i64>>();
+    const auto generated = run["generated_ids"].get<std::vector<i64>>();
     const auto logits = llama.golden(run["logits_file"]);
     const u32 vocabulary = run["logits_shape"][1];
     ASSERT_TRUE(llama.method->reset().has_value());
-    std::vector<i64> tokens = prompt;
+    std::vector<i64> tokens = run["prompt_ids"].get<std::vector<i64>>();
     i64 position = 0;
     for (size_t i = 0; i < generated.size(); ++i) {
-      auto outputs = llama.step(tokens, position);
-      ASSERT_TRUE(outputs.has_value()) << outputs.error().to_string();
-      expect_close((*outputs)[0].as<f32>(), std::span(logits).subspan(i * vocabulary, vocabulary));
+      expect_close(llama.logits(tokens, position), std::span(logits).subspan(i * vocabulary, vocabulary));
       position += i64(tokens.size());
       tokens = {generated[i]};
     }
@@ -71,6 +49,107 @@ TEST(LlamaTiny, LogitsOfEveryPositionMatchTorch) {
   ASSERT_TRUE(outputs.has_value()) << outputs.error().to_string();
   EXPECT_TRUE((*outputs)[0].shape() == (Shape{1, 9, 512}));
   expect_close((*outputs)[0].as<f32>(), llama.golden(run["file"]));
+}
+
+TEST(LlamaTiny, PrefillInAnyPiecesGivesTheSameLogits) {
+  Llama llama;
+  const auto tokens = some_tokens(40);
+  const auto whole = feed(llama, tokens, {40});
+  for (const std::vector<size_t>& pieces :
+       {std::vector<size_t>{1, 39}, {39, 1}, {7, 13, 20}, {20, 1, 1, 18}, std::vector<size_t>(40, 1)}) {
+    ASSERT_TRUE(llama.method->reset().has_value());
+    expect_close(feed(llama, tokens, pieces), whole);
+  }
+}
+
+TEST(LlamaTiny, FirstPrefillMayBeShorterThanALaterOne) {
+  Llama fresh, used;
+  (void)feed(used, some_tokens(3, 5), {3});
+  ASSERT_TRUE(used.method->reset().has_value());
+  const auto tokens = some_tokens(90);
+  expect_close(feed(used, tokens, {90}), feed(fresh, tokens, {90}));
+}
+
+TEST(LlamaTiny, PrefillOf100ThenDecodeUpToAFullContextOf128) {
+  Llama whole, stepped;
+  const auto tokens = some_tokens(128);
+  std::vector<size_t> pieces{100};
+  pieces.resize(29, 1);
+  const auto expected = feed(whole, tokens, {127, 1});
+  expect_close(feed(stepped, tokens, pieces), expected);
+}
+
+TEST(LlamaTiny, AFullContextIsAnErrorThatChangesNothing) {
+  Llama llama;
+  const auto tokens = some_tokens(101);
+  (void)feed(llama, {tokens.begin(), tokens.begin() + 100}, {100});
+  const auto overflow = llama.step(some_tokens(29, 3), 100);
+  ASSERT_FALSE(overflow.has_value());
+  EXPECT_EQ(overflow.error().kind, ErrorKind::invalid);
+  EXPECT_NE(overflow.error().message.find("128"), std::string::npos) << overflow.error().to_string();
+  EXPECT_FALSE(llama.step({1}, -1).has_value());
+  EXPECT_FALSE(llama.step({1}, 128).has_value());
+  Llama fresh;
+  expect_close(llama.logits({tokens[100]}, 100), feed(fresh, tokens, {100, 1}));
+}
+
+TEST(LlamaTiny, EveryPrefillLengthUsesOnlyWhatWasPreparedAtLoad) {
+  Llama llama;
+  for (size_t length = 1; length <= 127; ++length) {
+    auto outputs = llama.step(some_tokens(length), 0);
+    ASSERT_TRUE(outputs.has_value()) << outputs.error().to_string();
+    for (f32 v : (*outputs)[0].as<f32>()) ASSERT_TRUE(std::isfinite(v));
+  }
+  EXPECT_EQ(llama.method->stats().late_pipelines, 0u);
+}
+
+TEST(LlamaTiny, PassesOnAndOffAgree) {
+  LoadOptions off;
+  off.disabled_passes = {"alias-copies"};
+  Llama with, without("rope_llama", off);
+  const auto tokens = some_tokens(33);
+  expect_close(feed(with, tokens, {20, 13}), feed(without, tokens, {20, 13}));
+  EXPECT_GT(without.method->stats().dispatches, with.method->stats().dispatches);
+}
+
+TEST(LlamaTiny, ArgMaxAndTopKEpiloguesAgreeWithTheLogits) {
+  LoadOptions options;
+  options.epilogues = {{Epilogue::arg_max, 0, 1}, {Epilogue::top_k, 0, 40}};
+  Llama llama("rope_llama", options);
+  for (size_t length : {5, 1, 30}) {
+    auto outputs = llama.step(some_tokens(length), 0);
+    ASSERT_TRUE(outputs.has_value()) << outputs.error().to_string();
+    ASSERT_EQ(outputs->size(), 4u);
+    const auto logits = (*outputs)[0].as<f32>();
+    std::vector<i32> order(logits.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](i32 a, i32 b) { return logits[size_t(a)] > logits[size_t(b)]; });
+    EXPECT_EQ((*outputs)[1].as<i32>()[0], order[0]);
+    for (size_t i = 0; i < 40; ++i) {
+      EXPECT_EQ((*outputs)[3].as<i32>()[i], order[i]);
+      EXPECT_EQ((*outputs)[2].as<f32>()[i], logits[size_t(order[i])]);
+    }
+  }
+}
+
+TEST(LlamaTiny, UnwantedOutputsAreNeitherComputedNorReadBack) {
+  LoadOptions options;
+  options.epilogues = {{Epilogue::arg_max, 0, 1}};
+  Llama llama("rope_llama", options);
+  const auto run = [&](u64 wanted) {
+    const auto tokens = some_tokens(4);
+    const i64 position = 0;
+    const TensorView inputs[] = {{DType::i64, Shape{1, 4}, std::as_bytes(std::span(tokens))},
+                                 {DType::i64, Shape{1}, std::as_bytes(std::span(&position, 1))}};
+    EXPECT_TRUE(llama.method->begin(inputs, wanted).has_value());
+    EXPECT_TRUE(llama.method->finish().has_value());
+    return llama.method->stats();
+  };
+  const MethodStats all = run(3), best = run(2), none = run(0);
+  EXPECT_GE(all.read_back_bytes, 2048u);
+  EXPECT_LE(best.read_back_bytes, 64u);  // one index and the fault words
+  EXPECT_EQ(best.dispatches, all.dispatches);
+  EXPECT_LT(none.dispatches, best.dispatches);  // no head, only what the caches need
 }
 
 }  // namespace

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// After warm-up a step allocates nothing, creates nothing and always gives the same answer.
+#include "base/os.h"
+#include "gpu/llama.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+namespace {
+std::atomic<long> allocations{0};
+}
+
+void* operator new(std::size_t size) {
+  ++allocations;
+  if (void* p = std::malloc(size)) return p;
+  std::abort();
+}
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+
+namespace pteron::test {
+namespace {
+
+struct Stepper {
+  explicit Stepper(Method& m) : method(m) {}
+
+  bool step(i64 token, i64 position) {
+    const TensorView inputs[] = {{DType::i64, Shape{1, 1}, std::as_bytes(std::span(&token, 1))},
+                                 {DType::i64, Shape{1}, std::as_bytes(std::span(&position, 1))}};
+    return method.begin(inputs).has_value() && method.finish().has_value();
+  }
+  Method& method;
+};
+
+TEST(SteadyState, AStepAllocatesAndCreatesNothing) {
+  Llama llama;
+  Stepper stepper(*llama.method);
+  for (i64 i = 0; i < 4; ++i) ASSERT_TRUE(stepper.step(3, i));
+  const GpuUsage before = device().usage();
+  const long allocated = allocations;
+  for (i64 i = 4; i < 64; ++i) ASSERT_TRUE(stepper.step(3, i));
+  EXPECT_EQ(allocations - allocated, 0);
+  const GpuUsage after = device().usage();
+  EXPECT_EQ(after.creates, before.creates);
+  EXPECT_EQ(after.submits - before.submits, 60u);
+  EXPECT_LE(after.writes - before.writes, 60u);  // one upload per step: parameters and inputs together
+}
+
+TEST(SteadyState, AStaticStepPlansNothingAgain) {
+  Llama llama;
+  ASSERT_TRUE(llama.step({1, 2, 3}, 0).has_value());
+  ASSERT_TRUE(llama.step({4, 5, 6}, 0).has_value());
+  EXPECT_LE(llama.method->stats().replanned, 2u);  // the two ops that read the position from the input
+}
+
+TEST(SteadyState, TheSecondExecuteEqualsTheFirstBitForBit) {
+  Llama llama;
+  const auto first = llama.logits({9, 8, 7, 6, 5}, 0);
+  EXPECT_EQ(llama.logits({9, 8, 7, 6, 5}, 0), first);
+  ASSERT_TRUE(llama.method->reset().has_value());
+  EXPECT_EQ(llama.logits({9, 8, 7, 6, 5}, 0), first);
+}
+
+TEST(SteadyState, AThousandExecutesLeaveMemoryWhereItWas) {
+  Llama llama;
+  Stepper stepper(*llama.method);
+  for (i64 i = 0; i < 100; ++i) ASSERT_TRUE(stepper.step(3, i));
+  const GpuUsage before = device().usage();
+  const u64 resident = os::resident_bytes();
+  for (i64 i = 0; i < 1000; ++i) ASSERT_TRUE(stepper.step(i % 512, i % 128));
+  const GpuUsage after = device().usage();
+  EXPECT_EQ(after.buffer_bytes, before.buffer_bytes);
+  EXPECT_EQ(after.buffers, before.buffers);
+  EXPECT_EQ(after.bind_groups, before.bind_groups);
+  EXPECT_EQ(after.pipelines, before.pipelines);
+  EXPECT_LT(os::resident_bytes(), resident + (8u << 20));
+}
+
+}  // namespace
+}  // namespace pteron::test

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Planning without a GPU: what is refused, and where bytes will be.
+#include "graph/compiled.h"
+
+#include "graph/passes/pass.h"
+#include "support/builder.h"
+#include "support/corrupt.h"
+#include "support/fixture.h"
+
+#include <gtest/gtest.h>
+
+namespace pteron::graph {
+namespace {
+
+using test::File;
+using test::GraphBuilder;
+
+Result<std::shared_ptr<const CompiledGraph>> plan(const File& blob, const CompileOptions& options = {},
+                                                  gpu::DeviceInfo device = {}) {
+  TRY(const auto header, format::read_delegate_header(blob));
+  TRY(const auto parsed, format::read_delegate_graph(blob, header));
+  const FindData find = [](std::string_view key) -> Result<DataLocation> {
+    if (key == "short") return DataLocation{0, {0, 8}};
+    return not_found("no data under '", key, "'");
+  };
+  TRY(Graph graph, build_graph(parsed, {0, {0, blob.size()}}, find));
+  TRY_DO(run_passes(graph, options));
+  return compile(std::move(graph), device, options);
+}
+
+std::string error_of(const GraphBuilder& b) {
+  const auto compiled = plan(b.blob());
+  return compiled ? "" : compiled.error().to_string();
+}
+
+void expect_error(const GraphBuilder& b, const std::string& part) {
+  EXPECT_NE(error_of(b).find(part), std::string::npos) << "'" << error_of(b) << "' does not contain '" << part << "'";
+}
+
+TEST(Compile, RefusesAnUnknownOpWithItsNameAndPlace) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {4})), y = b.tensor(DType::f32, {4});
+  b.op("aten.sigmoid.default", {x, y});
+  b.op("aten.frobnicate.default", {y, x});
+  b.output(y);
+  expect_error(b, "op 1 aten.frobnicate.default: this op is not implemented");
+}
+
+TEST(Compile, ListsAllOpsThatCannotRun) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {4})), y = b.tensor(DType::f32, {4}), z = b.tensor(DType::f32, {4});
+  b.op("aten.frobnicate.default", {x, y});
+  b.op("aten.select_copy.int", {y, b.integer(5), b.integer(0), z});
+  b.op("aten.sigmoid.default", {z, b.tensor(DType::f32, {4})});
+  const auto header = format::read_delegate_header(b.blob());
+  const File blob = b.blob();
+  const auto parsed = format::read_delegate_graph(blob, *header);
+  std::vector<UnsupportedOp> problems;
+  auto graph = build_graph(*parsed, {}, {}, &problems);
+  ASSERT_TRUE(graph.has_value());
+  ASSERT_TRUE(compile(*std::move(graph), {}, {}, &problems).has_value());
+  ASSERT_EQ(problems.size(), 2u);
+  EXPECT_EQ(problems[0].name, "aten.frobnicate.default");
+  EXPECT_EQ(problems[1].position, 1u);
+  EXPECT_NE(problems[1].reason.find("axis 5 is out of range"), std::string::npos) << problems[1].reason;
+}
+
+TEST(Compile, NamesAConstantWhoseKeyIsAbsent) {
+  GraphBuilder b;
+  b.constant<f32>(DType::f32, {2}, {1, 2}, "absent");
+  expect_error(b, "value 0: constant 0 (absent): no data under 'absent'");
+}
+
+TEST(Compile, NamesAConstantThatIsShorterThanItsTensor) {
+  GraphBuilder b;
+  b.constant<f32>(DType::f32, {3}, {1, 2, 3}, "short");
+  expect_error(b, "constant 0 (short): its tensor of shape [3] float32 needs 12 bytes, but only 8 are there");
+  GraphBuilder inlined;
+  inlined.constant_bytes(DType::f32, {3}, File(8), "");
+  expect_error(inlined, "needs 12 bytes, but only 8");
+}
+
+TEST(Compile, RefusesValuesThatNobodyProduces) {
+  GraphBuilder b;
+  const u32 x = b.tensor(DType::f32, {4}), y = b.tensor(DType::f32, {4});
+  b.op("aten.sigmoid.default", {x, y});
+  expect_error(b, "value 0 is read before any op has produced it");
+  GraphBuilder output;
+  output.output(output.tensor(DType::f32, {4}));
+  expect_error(output, "graph output 0 is never produced");
+}
+
+TEST(Compile, RefusesArgumentsOfWrongTypesAndNumbers) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {4}));
+  b.op("aten.add.Tensor", {x, b.integer(3), b.integer(1), b.tensor(DType::f32, {4})});
+  expect_error(b, "argument 1 should be a tensor, but is an integer");
+  GraphBuilder few;
+  few.op("aten.add.Tensor", {few.input(few.tensor(DType::f32, {4}))});
+  expect_error(few, "argument 1 (a tensor) is missing; the op has 1 arguments");
+  GraphBuilder none;
+  none.op("aten.add.Tensor", {});
+  EXPECT_NE(error_of(none), "");
+}
+
+TEST(Compile, RefusesAResultThatDoesNotFitTheFile) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {4, 3})), y = b.tensor(DType::f32, {4, 4});
+  b.op("aten.sigmoid.default", {x, y});
+  b.output(y);
+  CompileOptions options;
+  options.input_is_static = {1};
+  const auto compiled = plan(b.blob(), options);
+  ASSERT_FALSE(compiled.has_value());
+  EXPECT_NE(compiled.error().message.find("the result has shape [4, 3], but the file says [4, 4]"), std::string::npos);
+}
+
+TEST(Compile, RefusesATensorThatNoBindingHolds) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {1 << 26})), y = b.tensor(DType::f32, {1 << 26});
+  b.op("aten.sigmoid.default", {x, y});
+  b.output(y);
+  expect_error(b, "needs 256 MiB in one binding, but this device allows at most 128 MiB");
+}
+
+TEST(Compile, GivesTwoCachesWithOneKeyTwoBuffers) {
+  GraphBuilder b;
+  const File zeros(2 * 8 * 2 * 4 * 4);
+  const u32 k_cache = b.constant_bytes(DType::f32, {1, 8, 2, 4}, zeros, ""),
+            v_cache = b.constant_bytes(DType::f32, {1, 8, 2, 4}, zeros, "");
+  const u32 value = b.input(b.tensor(DType::f32, {1, 2, 2, 4}));
+  // Both point at the same bytes of the file.
+  b.graph.constants[1] = b.graph.constants[0];
+  std::get<format::GraphTensor>(b.graph.values[v_cache]).constant = 0;
+  b.op("update_cache.default", {value, k_cache, b.integer(0), b.tensor(DType::f32, {1})});
+  b.op("update_cache.default", {value, v_cache, b.integer(1), b.tensor(DType::f32, {1})});
+  const auto compiled = plan(b.blob());
+  ASSERT_TRUE(compiled.has_value()) << compiled.error().to_string();
+  ASSERT_EQ((*compiled)->states.size(), 2u);
+  EXPECT_EQ((*compiled)->memory.state, 2u * 8 * 2 * 4 * 4);
+  EXPECT_NE((*compiled)->storage[k_cache].index, (*compiled)->storage[v_cache].index);
+}
+
+TEST(Compile, CountsOnlyConstantsThatAreUsed) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {4})), y = b.tensor(DType::f32, {4});
+  const u32 used = b.constant<f32>(DType::f32, {4}, {1, 2, 3, 4});
+  b.constant<f32>(DType::f32, {64}, std::vector<f32>(64));
+  b.op("aten.add.Tensor", {x, used, b.null(), y});
+  b.output(y);
+  const auto compiled = plan(b.blob());
+  ASSERT_TRUE(compiled.has_value()) << compiled.error().to_string();
+  EXPECT_EQ((*compiled)->memory.weights, 16u);
+}
+
+TEST(Compile, AConstantMayBeUsedDirectlyInAListAndAsOutput) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {4})), y = b.tensor(DType::f32, {8}), z = b.tensor(DType::f32, {4});
+  const u32 c = b.constant<f32>(DType::f32, {4}, {1, 2, 3, 4});
+  b.op("aten.cat.default", {b.list({c, x}), b.integer(0), y});
+  b.op("aten.mul.Tensor", {x, c, z});
+  b.output(y);
+  b.output(z);
+  b.output(c);
+  const auto compiled = plan(b.blob());
+  ASSERT_TRUE(compiled.has_value()) << compiled.error().to_string();
+  EXPECT_EQ((*compiled)->constants.size(), 1u);
+  EXPECT_EQ((*compiled)->memory.weights, 16u);
+}
+
+TEST(Compile, PrepackedConstantsNeverShareMemoryWithActivations) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {4}));
+  const u32 c = b.constant<f32>(DType::f32, {4}, {1, 2, 3, 4}), packed = b.tensor(DType::f32, {4}),
+            y = b.tensor(DType::f32, {4});
+  b.op("et_vk.prepack.default", {c, packed});
+  b.op("aten.mul.Tensor", {x, packed, y});
+  b.output(y);
+  const auto compiled = plan(b.blob());
+  ASSERT_TRUE(compiled.has_value()) << compiled.error().to_string();
+  EXPECT_EQ((*compiled)->storage[packed].kind, StorageKind::constant);
+  EXPECT_EQ((*compiled)->storage[c].kind, StorageKind::none);  // nobody binds it
+  EXPECT_EQ((*compiled)->memory.weights, 16u);
+}
+
+TEST(Compile, AWrittenPrepackedConstantBecomesStateAndLeavesTheConstantAlone) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {4}));
+  const u32 c = b.constant<f32>(DType::f32, {4}, {1, 2, 3, 4}), buffer = b.tensor(DType::f32, {4}),
+            y = b.tensor(DType::f32, {4});
+  b.op("et_vk.prepack.default", {c, buffer});
+  b.op("aten.add.Tensor", {buffer, x, b.integer(1), buffer});  // updates the buffer in place
+  b.op("aten.mul.Tensor", {buffer, c, y});
+  b.output(y);
+  const auto compiled = plan(b.blob());
+  ASSERT_TRUE(compiled.has_value()) << compiled.error().to_string();
+  EXPECT_EQ((*compiled)->storage[buffer].kind, StorageKind::state);
+  EXPECT_EQ((*compiled)->storage[c].kind, StorageKind::constant);
+}
+
+TEST(Compile, ViewsShareMemoryUnlessTheirSourceIsOverwritten) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {4, 2})), y = b.tensor(DType::f32, {4, 2}),
+            view = b.tensor(DType::f32, {8});
+  b.op("aten.sigmoid.default", {x, y});
+  b.op("aten.view_copy.default", {y, b.ints({8}), view});
+  b.output(view);
+  const auto compiled = plan(b.blob());
+  ASSERT_TRUE(compiled.has_value()) << compiled.error().to_string();
+  EXPECT_EQ((*compiled)->facts.root[view], y);
+
+  GraphBuilder mutated;
+  const u32 c = mutated.constant<f32>(DType::f32, {4}, {1, 2, 3, 4}), copy = mutated.tensor(DType::f32, {4});
+  const u32 d = mutated.input(mutated.tensor(DType::f32, {4}));
+  mutated.op("aten.clone.default", {c, mutated.null(), copy});
+  mutated.op("aten.add.Tensor", {c, d, mutated.integer(1), c});
+  mutated.output(copy);  // the value before the update
+  const auto kept = plan(mutated.blob());
+  ASSERT_TRUE(kept.has_value()) << kept.error().to_string();
+  EXPECT_EQ((*kept)->facts.root[copy], copy);
+}
+
+TEST(Compile, NeverCrashesOnACorruptedProgram) {
+  for (const char* name : {"rope_llama", "full_logits"}) {
+    const File file = test::read_bytes(test::data_folder() / "llama_tiny" / name / "model.pte");
+    const auto header = format::read_program_header(Bytes(file).first(64), file.size());
+    const auto spec = format::read_program(Bytes(file).first(header->program_size), *header, file.size());
+    ASSERT_TRUE(spec.has_value());
+    const auto range = spec->methods[0].delegates[0].blob;
+    const File blob(file.begin() + std::ptrdiff_t(range.offset), file.begin() + std::ptrdiff_t(range.end()));
+    const auto find = [&](std::string_view key) -> Result<DataLocation> {
+      const auto found = spec->named_data.find(key);
+      if (found == spec->named_data.end()) return not_found("no '", key, "'");
+      return DataLocation{0, found->second};
+    };
+    u32 refused = 0;
+    test::for_each_corruption(blob, 1500, 3, [&](const File& broken) {
+      const auto h = format::read_delegate_header(broken);
+      if (!h) return void(++refused);
+      const auto parsed = format::read_delegate_graph(broken, *h);
+      if (!parsed) return void(++refused);
+      auto graph = build_graph(*parsed, {}, find);
+      if (!graph) return void(++refused);
+      refused += !run_passes(*graph, {}).has_value() || !compile(*std::move(graph), {}, {}).has_value();
+    });
+    EXPECT_GT(refused, 100u);
+  }
+}
+
+}  // namespace
+}  // namespace pteron::graph

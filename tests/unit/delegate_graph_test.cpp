@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "format/delegate_graph.h"
+
+#include "support/builder.h"
+#include "support/corrupt.h"
+
+#include <gtest/gtest.h>
+
+namespace pteron::format {
+namespace {
+
+using test::File;
+using test::GraphBuilder;
+
+Result<DelegateGraph> parse(const File& blob) {
+  TRY(const DelegateHeader header, read_delegate_header(blob));
+  return read_delegate_graph(blob, header);
+}
+
+File small_blob() {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {3, 4}));
+  const u32 c = b.constant<f32>(DType::f32, {4}, {1, 2, 3, 4});
+  const u32 y = b.tensor(DType::f32, {3, 4});
+  b.op("aten.add.Tensor", {x, c, b.integer(1), y});
+  b.output(y);
+  return b.blob();
+}
+
+template <class T>
+void put(File& file, size_t at, T value) {
+  std::memcpy(file.data() + at, &value, sizeof value);
+}
+
+void expect_error(const File& blob, ErrorKind kind, const std::string& part) {
+  const auto graph = parse(blob);
+  ASSERT_FALSE(graph.has_value());
+  EXPECT_EQ(graph.error().kind, kind);
+  EXPECT_NE(graph.error().to_string().find(part), std::string::npos) << graph.error().to_string();
+}
+
+TEST(DelegateGraph, ReadsEveryKindOfValue) {
+  GraphBuilder b;
+  b.null();
+  b.integer(-5);
+  b.number(0.25);
+  b.boolean(true);
+  b.text("none");
+  b.ints({1, -2});
+  b.value(std::vector<f64>{1.5});
+  b.value(std::vector<bool>{true, false});
+  b.list({0, 1});
+  b.symint();
+  b.tensor(DType::boolean, {});
+  const auto graph = parse(b.blob());
+  ASSERT_TRUE(graph.has_value()) << graph.error().to_string();
+  EXPECT_EQ(std::get<i64>(graph->values[1]), -5);
+  EXPECT_EQ(std::get<f64>(graph->values[2]), 0.25);
+  EXPECT_EQ(std::get<std::string>(graph->values[4]), "none");
+  EXPECT_EQ(std::get<std::vector<i64>>(graph->values[5])[1], -2);
+  EXPECT_EQ(std::get<std::vector<bool>>(graph->values[7])[0], true);
+  EXPECT_EQ(std::get<GraphValueList>(graph->values[8]).items.size(), 2u);
+  EXPECT_EQ(std::get<GraphTensor>(graph->values[10]).shape.rank(), 0u);
+  EXPECT_EQ(std::get<GraphTensor>(graph->values[10]).dtype, DType::boolean);
+}
+
+TEST(DelegateGraph, AnAbsentConstantIdMeansConstantZero) {
+  // Writers omit default scalars, and the default is 0, not "none".
+  const auto graph = parse(small_blob());
+  ASSERT_TRUE(graph.has_value());
+  EXPECT_EQ(std::get<GraphTensor>(graph->values[0]).constant, -1);
+  EXPECT_EQ(std::get<GraphTensor>(graph->values[1]).constant, 0);
+}
+
+TEST(DelegateGraph, TellsAForeignBlobFromABrokenOne) {
+  expect_error(File(29), ErrorKind::invalid, "29 bytes");
+  expect_error(File(64), ErrorKind::not_found, "VH00");
+  File blob = small_blob();
+  put(blob, 8, u16(29));
+  expect_error(blob, ErrorKind::invalid, "29 bytes long");
+  blob = small_blob();
+  put(blob, 10, u32(8));
+  expect_error(blob, ErrorKind::invalid, "inside of the header");
+  blob = small_blob();
+  put(blob, 14, u32(0));
+  expect_error(blob, ErrorKind::invalid, "empty");
+  blob = small_blob();
+  put(blob, 18, u32(16));
+  expect_error(blob, ErrorKind::invalid, "overlaps");
+  blob = small_blob();
+  put(blob, 22, UINT64_MAX);
+  expect_error(blob, ErrorKind::invalid, "constants");
+  blob = small_blob();
+  blob[36] = std::byte('X');  // the flatbuffer's identifier
+  expect_error(blob, ErrorKind::invalid, "verification");
+}
+
+TEST(DelegateGraph, NamesTheConstantThatIsMissing) {
+  GraphBuilder b;
+  b.constant<f32>(DType::f32, {1}, {1});
+  b.constant<f32>(DType::f32, {1}, {1});
+  std::get<GraphTensor>(b.graph.values[1]).constant = 2;
+  expect_error(b.blob(), ErrorKind::invalid, "value 1: a tensor refers to constant 2, but the graph has 2");
+}
+
+TEST(DelegateGraph, NamesTheOpWithABadArgument) {
+  GraphBuilder b;
+  b.tensor(DType::f32, {1});
+  b.op("aten.abs.default", {0, 9});
+  expect_error(b.blob(), ErrorKind::invalid, "op 0 aten.abs.default: an argument refers to value 9");
+}
+
+TEST(DelegateGraph, RefusesListsOfLists) {
+  GraphBuilder b;
+  b.list({0});
+  expect_error(b.blob(), ErrorKind::invalid, "another value list");
+}
+
+TEST(DelegateGraph, RefusesShapesThatOverflow) {
+  GraphBuilder b;
+  b.tensor(DType::f32, {0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF});
+  expect_error(b.blob(), ErrorKind::invalid, "64 bits");
+}
+
+TEST(DelegateGraph, ReadsABlobAtAnyAlignment) {
+  const File blob = small_blob();
+  for (size_t shift = 1; shift < 8; ++shift) {
+    File shifted(shift);
+    shifted.insert(shifted.end(), blob.begin(), blob.end());
+    const Bytes bytes = Bytes(shifted).subspan(shift);
+    const auto header = read_delegate_header(bytes);
+    ASSERT_TRUE(header.has_value());
+    EXPECT_TRUE(read_delegate_graph(bytes, *header).has_value());
+  }
+}
+
+TEST(DelegateGraph, NeverReadsBeyondACorruptedBlob) {
+  u32 refused = 0;
+  test::for_each_corruption(small_blob(), 5000, 2, [&](const File& broken) { refused += !parse(broken).has_value(); });
+  EXPECT_GT(refused, 500u);
+}
+
+}  // namespace
+}  // namespace pteron::format
