@@ -2,22 +2,7 @@
 // After warm-up a step allocates nothing, creates nothing and always gives the same answer.
 #include "base/os.h"
 #include "gpu/llama.h"
-
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
-namespace {
-std::atomic<long> allocations{0};
-}
-
-void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* p = std::malloc(size)) return p;
-  std::abort();
-}
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+#include "support/allocations.h"
 
 namespace pteron::test {
 namespace {
@@ -38,9 +23,9 @@ TEST(SteadyState, AStepAllocatesAndCreatesNothing) {
   Stepper stepper(*llama.method);
   for (i64 i = 0; i < 4; ++i) ASSERT_TRUE(stepper.step(3, i));
   const GpuUsage before = device().usage();
-  const long allocated = allocations;
+  const long allocated = allocation_count();
   for (i64 i = 4; i < 64; ++i) ASSERT_TRUE(stepper.step(3, i));
-  EXPECT_EQ(allocations - allocated, 0);
+  EXPECT_EQ(allocation_count() - allocated, 0);
   const GpuUsage after = device().usage();
   EXPECT_EQ(after.creates, before.creates);
   EXPECT_EQ(after.submits - before.submits, 60u);
