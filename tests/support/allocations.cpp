@@ -10,6 +10,8 @@ namespace {
 std::atomic<long> count{0};
 }
 
+// A sanitizer brings its own.
+#ifndef __SANITIZE_ADDRESS__
 void* operator new(std::size_t size) {
   ++count;
   if (void* p = std::malloc(size > 0 ? size : 1)) return p;
@@ -17,6 +19,7 @@ void* operator new(std::size_t size) {
 }
 void operator delete(void* p) noexcept { std::free(p); }
 void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+#endif
 
 namespace pteron::test {
 
