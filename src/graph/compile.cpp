@@ -8,6 +8,14 @@
 
 namespace pteron::graph {
 
+bool ConstantUse::matches(const Graph& graph, std::span<const PackedPart> parts) const {
+  return std::equal(pieces.begin(), pieces.end(), parts.begin(), parts.end(),
+                    [&](const ConstantPiece& piece, const PackedPart& part) {
+                      const Tensor* tensor = graph.tensor(part.constant);
+                      return tensor && tensor->constant == piece.constant && piece.packing == part.packing;
+                    });
+}
+
 bool CompileOptions::is_disabled(std::string_view pass) const {
   return std::find(disabled_passes.begin(), disabled_passes.end(), pass) != disabled_passes.end();
 }
@@ -136,15 +144,15 @@ class Compiler {
   }
 
   u32 constant_use(const Tensor& tensor, ValueId id, u64 bytes) {
-    const ConstantUse use{*tensor.constant, tensor.dtype, c_.facts.dtype[id], std::nullopt, bytes, {}};
-    const DataLocation& location = c_.graph.constants[use.constant].location;
+    const DType to = c_.facts.dtype[id];
+    const DataLocation& location = c_.graph.constants[*tensor.constant].location;
     for (u32 i = 0; i < c_.constants.size(); ++i) {
-      const ConstantUse& other = c_.constants[i];
-      if (!other.packing && other.from == use.from && other.to == use.to &&
+      const ConstantPiece& other = c_.constants[i].pieces[0];
+      if (!other.packing && other.from == tensor.dtype && other.to == to &&
           c_.graph.constants[other.constant].location == location)
         return i;
     }
-    c_.constants.push_back(use);
+    c_.constants.push_back({{{*tensor.constant, tensor.dtype, to, std::nullopt, 0}}, bytes, {}});
     return u32(c_.constants.size() - 1);
   }
 

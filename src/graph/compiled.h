@@ -47,13 +47,19 @@ struct Storage {
   u32 index = 0;  // constant: into CompiledGraph::constants; state: into CompiledGraph::states
 };
 
-// Constant bytes on the GPU, in the file's layout or another.
-struct ConstantUse {
+// Constant bytes on the GPU: a constant as it is, or several in other layouts, one behind the other.
+struct ConstantPiece {
   u32 constant = 0;  // into Graph::constants
   DType from = DType::f32, to = DType::f32;
   std::optional<Packing> packing;
-  u64 bytes = 0;           // on the GPU
+  u64 offset = 0;    // in the buffer
+};
+struct ConstantUse {
+  std::vector<ConstantPiece> pieces;
+  u64 bytes = 0;
   std::vector<u64> split;  // where further buffers start, if it is larger than one may be
+
+  bool matches(const Graph& graph, std::span<const PackedPart> parts) const;
 };
 
 struct StateUse {

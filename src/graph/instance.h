@@ -110,7 +110,7 @@ class Instance final : private PlanHost {
   Status set_number(ValueId id, i64 value, bool settled) override;
   bool branch(bool condition, bool) override { return condition; }
   Status scratch(u32 number, u64 bytes) override;
-  Result<u32> pack(ValueId constant, const Packing& packing) override;
+  Result<u32> pack(std::span<const PackedPart> parts) override;
   u32 fault_slot(std::string_view what, u64 limit) override;
   void check_indices(ValueId, u64, std::string_view, bool) override {}
   void is_cache(ValueId, u32) override {}

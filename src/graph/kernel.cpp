@@ -79,22 +79,29 @@ u32 lines_in(std::string_view text) { return u32(std::count(text.begin(), text.e
 
 }  // namespace
 
-Spec& Spec::add(Entry::Kind kind, std::string_view name, u32 value) {
-  if (count_ < entries_.size()) entries_[count_++] = {kind, name, value};
+Spec& Spec::add(Entry::Kind kind, std::string_view name, u32 value, std::string_view type) {
+  if (count_ < entries_.size()) entries_[count_++] = {kind, name, type, value};
   return *this;
 }
 
 bool Spec::uses_f16() const {
   return std::any_of(entries_.begin(), entries_.begin() + count_, [](const Entry& e) {
-    return e.kind >= Entry::type && e.kind <= Entry::bound_output && DType(e.value) == DType::f16;
+    const bool typed = e.kind >= Entry::type && e.kind <= Entry::bound_output;
+    return (typed && DType(e.value) == DType::f16) || e.wgsl_type.ends_with("f16>") || e.wgsl_type.ends_with('h');
   });
 }
 
 u32 Spec::bindings(std::span<gpu::BindingKind> out) const {
   u32 count = 0;
   for (u32 i = 0; i < count_ && count < out.size(); ++i) {
-    if (entries_[i].kind == Entry::bound_input) out[count++] = gpu::BindingKind::read;
-    if (entries_[i].kind == Entry::bound_output) out[count++] = gpu::BindingKind::read_write;
+    switch (entries_[i].kind) {
+      case Entry::bound_input:
+      case Entry::array: out[count++] = gpu::BindingKind::read; break;
+      case Entry::bound_output:
+      case Entry::writable_array: out[count++] = gpu::BindingKind::read_write; break;
+      case Entry::uniform_array: out[count++] = gpu::BindingKind::uniform; break;
+      default: break;
+    }
   }
   return count;
 }
@@ -122,6 +129,16 @@ std::string Spec::declarations() const {
                    e.kind == Entry::bound_output ? "read_write" : "read", "> ", e.name, ": array<", e.name,
                    "_store>;\n", accessors(e.name, DType(e.value), e.kind == Entry::bound_output));
         break;
+      case Entry::array:
+      case Entry::writable_array:
+        out += str("@group(0) @binding(", binding++, ") var<storage, ",
+                   e.kind == Entry::writable_array ? "read_write" : "read", "> ", e.name, ": array<", e.wgsl_type, ">;\n");
+        break;
+      case Entry::uniform_array:
+        out += str("@group(0) @binding(", binding++, ") var<uniform> ", e.name, ": array<", e.wgsl_type, ", ", e.value,
+                   ">;\n");
+        break;
+      case Entry::snippet: break;  // goes behind the declarations
       case Entry::code: out += str(e.name, "\n"); break;
       case Entry::expression: out += apply_function(e.name, e.value); break;
     }
@@ -138,6 +155,10 @@ std::string Spec::summary() const {
       case Entry::flag: out += str(e.name, "=", e.value != 0); break;
       case Entry::num: out += str(e.name, "=", e.value); break;
       case Entry::expression: out += str("'", e.name, "'"); break;
+      case Entry::snippet: out += str("+", e.name); break;
+      case Entry::array:
+      case Entry::writable_array:
+      case Entry::uniform_array: out += str(e.name, ":", e.wgsl_type); break;
       case Entry::code: out += str("code#", std::hash<std::string_view>{}(e.name)); break;
       default: out += str(e.name, ":", DType(e.value));
     }
@@ -160,7 +181,9 @@ gpu::PipelineSpec assemble(const Kernel& specialised) {
   };
   if (kernel.f16 || spec.uses_f16()) add("directives", "enable f16;\n");
   add(str(kernel.name, "'s specialisation"), spec.declarations());
-  for (std::string_view name : kernel.snippets) add(str(name, ".wgsl"), find_snippet(name));
+  const auto add_snippet = [&](std::string_view name) { add(str(name, ".wgsl"), find_snippet(name)); };
+  for (std::string_view name : kernel.snippets) add_snippet(name);
+  spec.each_snippet(add_snippet);
   add(str(kernel.name, ".wgsl"), kernel.source);
   out.explain = [segments = std::move(segments)](std::string message) {
     return explain_lines(segments, std::move(message));

@@ -39,6 +39,16 @@ class Spec {
   // The same for a variadic kernel, with the declaration of the binding; they are numbered in order, from 1.
   Spec& bind_input(std::string_view name, DType value) { return add(Entry::bound_input, name, u32(value)); }
   Spec& bind_output(std::string_view name, DType value) { return add(Entry::bound_output, name, u32(value)); }
+  // For a variadic kernel, an array of a WGSL type under its own name: "vec4f", "vec4u", …
+  Spec& bind_array(std::string_view name, std::string_view type, gpu::BindingKind kind = gpu::BindingKind::read) {
+    return add(kind == gpu::BindingKind::read ? Entry::array : Entry::writable_array, name, 0, type);
+  }
+  // One that every thread reads at the same place: constant memory, up to 64 KiB. Binds `count` elements of 16 bytes.
+  Spec& bind_uniform(std::string_view name, std::string_view type, u32 count) {
+    return add(Entry::uniform_array, name, count, type);
+  }
+  // A shared snippet that only some specialisations use.
+  Spec& use(std::string_view snippet) { return add(Entry::snippet, snippet, 0); }
   // Whole declarations.
   Spec& code(std::string_view wgsl) { return add(Entry::code, wgsl, 0); }
   // fn apply(a: V, …) -> y_val of up to four arguments, where `s0` and `s1` are the parameters of that name.
@@ -55,20 +65,39 @@ class Spec {
   // The bindings that bind_input and bind_output make, behind the parameters; returns how many.
   u32 bindings(std::span<gpu::BindingKind> out) const;
   std::string declarations() const;
+  template <class Fn>
+  void each_snippet(Fn fn) const {
+    for (u32 i = 0; i < count_; ++i)
+      if (entries_[i].kind == Entry::snippet) fn(entries_[i].name);
+  }
   // A readable key: "TILE=8 x:float32".
   std::string summary() const;
 
  private:
   struct Entry {
-    enum Kind : u8 { flag, num, type, input, output, bound_input, bound_output, code, expression } kind = flag;
+    enum Kind : u8 {
+      flag,
+      num,
+      type,
+      input,
+      output,
+      bound_input,
+      bound_output,
+      array,
+      writable_array,
+      uniform_array,
+      snippet,
+      code,
+      expression
+    } kind = flag;
     std::string_view name;
+    std::string_view wgsl_type;
     u32 value = 0;
     friend bool operator==(const Entry& a, const Entry& b) {
-      return a.kind == b.kind && a.value == b.value &&
-             (a.name.data() == b.name.data() ? a.name.size() == b.name.size() : a.name == b.name);
+      return a.kind == b.kind && a.value == b.value && a.name == b.name && a.wgsl_type == b.wgsl_type;
     }
   };
-  Spec& add(Entry::Kind kind, std::string_view name, u32 value);
+  Spec& add(Entry::Kind kind, std::string_view name, u32 value, std::string_view type = {});
 
   u32 count_ = 0;
   std::array<Entry, 20> entries_{};

@@ -25,10 +25,14 @@ struct GpuConstant {
 // Constants of one program, shared by its methods and instances while any of them lives.
 class ConstantStore {
  public:
-  struct Key {
+  struct Piece {
     DataLocation location;
     DType from, to;
     std::optional<Packing> packing;
+    friend bool operator==(const Piece&, const Piece&) = default;
+  };
+  struct Key {
+    std::vector<Piece> pieces;
     std::vector<u64> split;
     friend bool operator==(const Key&, const Key&) = default;
   };

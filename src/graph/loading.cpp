@@ -80,14 +80,18 @@ Result<std::shared_ptr<GpuConstant>> Loading::allocate(u64 bytes, const std::vec
 
 Status Loading::plan_constants() {
   for (const ConstantUse& use : c_.constants) {
-    const Constant& constant = c_.graph.constants[use.constant];
-    const ConstantStore::Key key{constant.location, use.from, use.to, use.packing, use.split};
+    ConstantStore::Key key{{}, use.split};
+    for (const ConstantPiece& piece : use.pieces)
+      key.pieces.push_back({c_.graph.constants[piece.constant].location, piece.from, piece.to, piece.packing});
     auto shared = store_.find(key);
     if (!shared) {
-      TRY(shared, allocate(use.bytes, use.split, constant.name));
-      fresh_.emplace_back(key, shared);
-      if (constant.location.range.size > 0)
-        tasks_.push_back({constant.location, use.from, use.to, use.packing, shared, std::nullopt, use.bytes, 0});
+      TRY(shared, allocate(use.bytes, use.split, c_.graph.constants[use.pieces[0].constant].name));
+      for (const ConstantPiece& piece : use.pieces) {
+        const DataLocation& location = c_.graph.constants[piece.constant].location;
+        if (location.range.size > 0)
+          tasks_.push_back({location, piece.from, piece.to, piece.packing, shared, piece.offset, std::nullopt, use.bytes, 0});
+      }
+      fresh_.emplace_back(std::move(key), shared);
     }
     loaded_->constants.push_back(std::move(shared));
   }
@@ -95,7 +99,7 @@ Status Loading::plan_constants() {
   for (u32 i = 0; i < c_.states.size(); ++i) {
     const StateUse& use = c_.states[i];
     const DataLocation& location = c_.graph.constants[use.constant].location;
-    if (location.range.size > 0) tasks_.push_back({location, use.from, use.to, std::nullopt, nullptr, i, use.bytes, 0});
+    if (location.range.size > 0) tasks_.push_back({location, use.from, use.to, std::nullopt, nullptr, 0, i, use.bytes, 0});
   }
   // In file order, so that a stream can be read once, front to back.
   std::stable_sort(tasks_.begin(), tasks_.end(), [](const Task& a, const Task& b) {
@@ -145,7 +149,7 @@ Status Loading::supply_raw(Task& task, Bytes bytes) {
     TRY(task.target, allocate(task.gpu_bytes, {}, "initial state"));
     loaded_->initial_states[*task.state] = task.target;
   }
-  const u64 offset = task.done / size_of(task.from) * size_of(task.to);
+  const u64 offset = task.offset + task.done / size_of(task.from) * size_of(task.to);
   if (task.from == task.to && bytes.size() % 4 == 0) return write(task, offset, bytes);
   const u64 converted = bytes.size() / size_of(task.from) * size_of(task.to);
   buffer_.assign((converted + 3) / 4 * 4, std::byte(0));
@@ -160,7 +164,7 @@ Status Loading::supply_packed(Task& task, Bytes bytes) {
   const u64 groups = (rows + packing.group_rows - 1) / packing.group_rows;
   buffer_.assign(groups * packing.group_bytes, std::byte(0));
   packing.pack(packing, bytes, first_row, buffer_);
-  return write(task, first_row / packing.group_rows * packing.group_bytes, buffer_);
+  return write(task, task.offset + first_row / packing.group_rows * packing.group_bytes, buffer_);
 }
 
 Status Loading::write(const Task& task, u64 offset, Bytes bytes) {

@@ -37,6 +37,7 @@ class Loading {
     DType from, to;
     std::optional<Packing> packing;
     std::shared_ptr<GpuConstant> target;
+    u64 offset = 0;            // in the target
     std::optional<u32> state;  // then `target` is made when a byte is not zero
     u64 gpu_bytes = 0;
     u64 done = 0;  // bytes of the file

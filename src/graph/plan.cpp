@@ -277,9 +277,9 @@ Operand Plan::scratch(u64 bytes) {
   return {Operand::scratch, number};
 }
 
-Operand Plan::packed(const TensorArg& constant, const Packing& packing) {
+Operand Plan::packed(std::span<const PackedPart> parts) {
   if (complaint_) return {};
-  auto number = host_.pack(constant.id(), packing);
+  auto number = host_.pack(parts);
   if (number) return {Operand::packed, *number};
   complain(std::move(number.error()));
   return {};

@@ -100,6 +100,12 @@ struct Packing {
   }
 };
 
+// A constant, or a part of one that is put together from several, in another layout.
+struct PackedPart {
+  ValueId constant = no_value;
+  Packing packing;
+};
+
 // What is known about each value for good.
 struct Facts {
   const Graph* graph = nullptr;
@@ -124,7 +130,7 @@ class PlanHost {
   virtual Status set_number(ValueId id, i64 value, bool settled) = 0;
   virtual bool branch(bool condition, bool settled) = 0;
   virtual Status scratch(u32 number, u64 bytes) = 0;
-  virtual Result<u32> pack(ValueId constant, const Packing& packing) = 0;
+  virtual Result<u32> pack(std::span<const PackedPart> parts) = 0;
   virtual u32 fault_slot(std::string_view what, u64 limit) = 0;
   virtual void check_indices(ValueId indices, u64 limit, std::string_view what, bool negative) = 0;
   virtual void is_cache(ValueId tensor, u32 axis) = 0;
@@ -185,8 +191,8 @@ class Plan {
   Operand fault() { return {Operand::fault, 0}; }
   // The word of fault() that stands for this complaint; kernels get it as a parameter.
   u32 fault_slot(std::string_view what, u64 limit) { return host_.fault_slot(what, limit); }
-  // A constant in another layout; it is converted on its way to the GPU.
-  Operand packed(const TensorArg& constant, const Packing& packing);
+  // Constants in another layout, one behind the other in one buffer; they are converted on their way to the GPU.
+  Operand packed(std::span<const PackedPart> parts);
   // How many rows of `row_bytes` one binding can hold, so that further bindings may start behind them.
   u64 rows_per_binding(u64 row_bytes) const;
   // This tensor keeps one entry per position of a sequence along `axis`, written before it is read.

@@ -159,10 +159,9 @@ Status Instance::scratch(u32 number, u64 bytes) {
   return {};
 }
 
-Result<u32> Instance::pack(ValueId constant, const Packing& packing) {
-  const Tensor* tensor = c_.graph.tensor(constant);
+Result<u32> Instance::pack(std::span<const PackedPart> parts) {
   for (u32 i = 0; i < c_.constants.size(); ++i)
-    if (c_.constants[i].constant == *tensor->constant && c_.constants[i].packing == packing) return i;
+    if (c_.constants[i].matches(c_.graph, parts)) return i;
   return internal_error("the op asks for a packed constant that was not planned");
 }
 

@@ -131,12 +131,17 @@ Status Surveyor::scratch(u32 number, u64 bytes) {
   return {};
 }
 
-Result<u32> Surveyor::pack(ValueId id, const Packing& packing) {
-  const Tensor* tensor = c_.graph.tensor(id);
-  if (!tensor || !tensor->constant) return internal_error("only a constant can be packed");
+Result<u32> Surveyor::pack(std::span<const PackedPart> parts) {
   for (u32 i = 0; i < c_.constants.size(); ++i)
-    if (c_.constants[i].constant == *tensor->constant && c_.constants[i].packing == packing) return i;
-  c_.constants.push_back({*tensor->constant, tensor->dtype, c_.facts.dtype[id], packing, packing.packed_bytes(), {}});
+    if (c_.constants[i].matches(c_.graph, parts)) return i;
+  ConstantUse use;
+  for (const PackedPart& part : parts) {
+    const Tensor* tensor = c_.graph.tensor(part.constant);
+    if (!tensor || !tensor->constant) return internal_error("only a constant can be packed");
+    use.pieces.push_back({*tensor->constant, tensor->dtype, c_.facts.dtype[part.constant], part.packing, use.bytes});
+    use.bytes += part.packing.packed_bytes();
+  }
+  c_.constants.push_back(std::move(use));
   return u32(c_.constants.size() - 1);
 }
 

@@ -23,7 +23,7 @@ class Surveyor final : public PlanHost {
   Status set_number(ValueId id, i64 value, bool settled) override;
   bool branch(bool condition, bool settled) override;
   Status scratch(u32 number, u64 bytes) override;
-  Result<u32> pack(ValueId constant, const Packing& packing) override;
+  Result<u32> pack(std::span<const PackedPart> parts) override;
   u32 fault_slot(std::string_view what, u64 limit) override;
   void check_indices(ValueId indices, u64 limit, std::string_view what, bool negative) override;
   void is_cache(ValueId tensor, u32 axis) override;
