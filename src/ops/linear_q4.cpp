@@ -1,57 +1,213 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "ops/common.h"
+#include "ops/linear_q4.h"
+
+#include "ops/q4_tiles.h"
+
+#include <algorithm>
 
 namespace pteron::ops {
 namespace {
 
 struct Params {
+  u32 count, lanes, rows, words, groups, group_words;
+  f32 eps;
+  u32 second;
+  u32 ends[4], columns[4];
+};
+
+struct AnyParams {
   u32 rows, columns, depth, row_words, group, scale_stride, first_column, part_columns;
 };
 
-// et_vk.linear_q4gsw(x[.., K], weight u8[N, Kp/2], scales [G, padN], group, bias?, out[.., N])
-Status linear_q4(Plan& op) {
-  const TensorArg x = op.tensor(0), w = op.tensor(1), scales = op.tensor(2), y = op.output(5);
-  const auto bias = op.maybe_tensor(4);
-  const i64 group = op.integer(3);
-  REQUIRE(op, x.rank() >= 1 && w.rank() == 2 && scales.rank() == 2, "x ", x.shape(), ", weight ", w.shape(),
-          " and scales ", scales.shape(), " have wrong ranks");
-  const u32 depth = x.dim(-1), columns = w.dim(0), row_bytes = w.dim(1);
-  REQUIRE(op, w.dtype() == DType::u8, "the weight must be uint8, not ", w.dtype());
-  REQUIRE(op, row_bytes >= (depth + 1) / 2 && row_bytes % 4 == 0, "weight rows of ", row_bytes, " bytes don't hold ",
-          depth, " 4-bit values in whole words");
-  REQUIRE(op, group > 0, "the group size is ", group);
-  REQUIRE(op, scales.dim(0) >= (depth + group - 1) / group && scales.dim(1) >= columns, "scales ", scales.shape(),
-          " don't fit ", columns, " columns of ", depth, " in groups of ", group);
-  REQUIRE(op, !bias || bias->numel() >= columns, "the bias has ", bias ? bias->numel() : 0, " elements for ", columns,
-          " columns");
-  REQUIRE(op, is_float(x.dtype()) && is_float(y.dtype()) && is_float(scales.dtype()), "x is ", x.dtype(),
-          "; it must be floating-point");
-  Shape shape = x.shape();
-  shape[shape.rank() - 1] = columns;
-  TRY_DO(op.resize(y, shape));
-  if (y.numel() == 0) return {};
-  const u32 rows = u32(x.numel() / std::max(depth, 1u));
+struct TileParts {
+  std::array<graph::PackedPart, 3> items;
+  u32 count = 0;
+  void add(const TensorArg& constant, const Packing& packing) { items[count++] = {constant.id(), packing}; }
+  std::span<const graph::PackedPart> all() const { return std::span(items).first(count); }
+};
+
+constexpr std::string_view no_norm = "fn norm_at(i: u32) -> vec4f { return vec4f(1.0); }";
+constexpr std::string_view with_norm = "fn norm_at(i: u32) -> vec4f { return norm[i]; }";
+constexpr std::string_view no_correction = "fn correction_at(i: u32) -> vec4f { return vec4f(0.0); }";
+constexpr std::string_view with_correction = "fn correction_at(i: u32) -> vec4f { return corrections[i]; }";
+constexpr std::string_view no_bias = "fn bias_at(i: u32) -> vec4f { return vec4f(0.0); }";
+constexpr std::string_view with_bias = "fn bias_at(i: u32) -> vec4f { return bias[i]; }";
+constexpr std::string_view no_residual = "fn residual_at(i: u32) -> f32 { return 0.0; }";
+constexpr std::string_view with_residual = "fn residual_at(i: u32) -> f32 { return residual_get(i); }";
+constexpr std::string_view outputs[] = {"y0", "y1", "y2"};
+constexpr std::string_view stores[] = {"fn store0(i: u32, v: f32) { y0[i] = y0_store(v); }",
+                                       "fn store1(i: u32, v: f32) { y1[i] = y1_store(v); }",
+                                       "fn store2(i: u32, v: f32) { y2[i] = y2_store(v); }"};
+constexpr std::string_view no_stores[] = {"", "fn store1(i: u32, v: f32) {}", "fn store2(i: u32, v: f32) {}"};
+
+u32 depth_of(const Q4Linear& l) { return l.x.dim(-1); }
+u32 rows_of(const Q4Linear& l) { return u32(l.x.numel() / std::max(depth_of(l), 1u)); }
+u32 columns_of(const Q4Part& part) { return part.weight.dim(0); }
+u32 blocks_of(const Q4Part& part) { return ceil_div(columns_of(part), columns_per_block); }
+u32 groups_of(const Q4Linear& l) { return ceil_div(depth_of(l), l.group); }
+
+// Can the constants be laid out in tiles, and do they fit one binding?
+bool can_tile(Plan& op, const Q4Linear& l) {
+  if (depth_of(l) % 8 != 0 || l.group % 8 != 0 || depth_of(l) == 0) return false;
+  const auto f32_constant = [&](const TensorArg& t) { return op.is_constant(t) && t.dtype() == DType::f32; };
+  u64 bytes = 0;
+  for (u32 i = 0; i < l.count; ++i) {
+    const Q4Part& part = l.parts[i];
+    if (!op.is_constant(part.weight) || !f32_constant(part.scales)) return false;
+    if (part.bias && !f32_constant(*part.bias)) return false;
+    if (part.correction && !f32_constant(*part.correction)) return false;
+    bytes += u64(blocks_of(part)) * columns_per_block * depth_of(l) / 2;
+  }
+  return bytes <= op.device().limits.max_storage_binding_bytes;
+}
+
+// The kernel and its operands for `tm` rows per thread. With `uniform`, x has one row, which is bound as constant
+// memory.
+struct Variant {
+  Spec spec;
+  std::array<Operand, 12> operands;
+  u32 used = 0;
+  void bind(const Operand& operand) { operands[used++] = operand; }
+};
+
+Variant variant_for(Plan& op, const Q4Linear& l, const Operand& x, DType x_type, u32 tm, bool uniform, bool norm) {
+  const u32 depth = depth_of(l), groups = groups_of(l);
+  Variant v;
+  v.spec.num("TM", tm).flag("NORM", norm).flag("CORRECTED", l.parts[0].correction.has_value()).flag("SWIGLU", l.swiglu);
+  if (uniform)
+    v.spec.bind_uniform("x", "vec4f", depth / 4);
+  else
+    v.spec.bind_array("x", x_type == DType::f16 ? "vec4h" : "vec4f");
+  v.bind(uniform ? Operand(x.kind, x.index, 0, u64(depth) * 4) : x);
+
+  TileParts weights, scales, biases, corrections;
+  for (u32 i = 0; i < l.count; ++i) {
+    const Q4Part& part = l.parts[i];
+    weights.add(part.weight, q4_weight_tiles(part.weight, depth));
+    scales.add(part.scales, q4_scale_tiles(part.scales, columns_of(part), groups));
+    if (part.bias) biases.add(*part.bias, q4_bias_tiles(*part.bias, columns_of(part)));
+    if (part.correction) corrections.add(*part.correction, q4_correction_tiles(*part.correction));
+  }
+  v.spec.bind_array("w", "vec4u").bind_array("scales", "vec4f");
+  v.bind(op.packed(weights.all()));
+  v.bind(op.packed(scales.all()));
+  v.spec.code(norm ? with_norm : no_norm);
+  if (norm) {
+    v.spec.bind_uniform("norm", "vec4f", depth / 4);
+    v.bind(Operand(Operand::tensor, l.norm->id(), 0, u64(depth) * 4));
+  }
+  v.spec.code(corrections.count > 0 ? with_correction : no_correction);
+  if (corrections.count > 0) {
+    v.spec.bind_array("corrections", "vec4f");
+    v.bind(op.packed(corrections.all()));
+  }
+  v.spec.code(biases.count > 0 ? with_bias : no_bias);
+  if (biases.count > 0) {
+    v.spec.bind_array("bias", "vec4f");
+    v.bind(op.packed(biases.all()));
+  }
+  v.spec.code(l.residual ? with_residual : no_residual);
+  if (l.residual) {
+    v.spec.bind_input("residual", l.residual->dtype());
+    v.bind(*l.residual);
+  }
+  const u32 made = l.swiglu ? 1 : l.count;
+  for (u32 i = 0; i < 3; ++i) {
+    v.spec.code(i < made ? stores[i] : no_stores[i]);
+    if (i >= made) continue;
+    v.spec.bind_output(outputs[i], l.parts[i].y.dtype());
+    v.bind(l.parts[i].y);
+  }
+  return v;
+}
+
+Status run_tiles(Plan& op, const Q4Linear& l, const Operand& x, DType x_type, u32 tm, bool uniform, bool norm) {
+  const u32 rows = rows_of(l), words = depth_of(l) / 8;
+  const u32 lanes_per_block = l.swiglu ? 16 : 8;
+  Params params{0, 0, rows, words, groups_of(l), l.group / 8, l.eps, l.swiglu ? blocks_of(l.parts[0]) : 0, {}, {}};
+  for (u32 i = 0; i < (l.swiglu ? 1 : l.count); ++i) {
+    params.lanes += blocks_of(l.parts[i]) * lanes_per_block;
+    params.ends[i] = params.lanes;
+    params.columns[i] = columns_of(l.parts[i]);
+  }
+  for (u32 i = l.swiglu ? 1 : l.count; i < 3; ++i) params.ends[i] = params.lanes;
+  params.count = params.lanes * ceil_div(rows, tm);
+  const Variant v = variant_for(op, l, x, x_type, tm, uniform, norm);
+  return op.dispatch({kernels::linear_q4, v.spec}, std::span(v.operands).first(v.used),
+                     std::as_bytes(std::span(&params, 1)), one_thread_per(params.count, 64));
+}
+
+// Any depth and group size, weights from anywhere, and weights larger than a binding.
+Status run_any(Plan& op, const Q4Linear& l) {
+  const Q4Part& part = l.parts[0];
+  const u32 rows = rows_of(l), columns = columns_of(part), row_bytes = part.weight.dim(1);
   const Spec spec = Spec()
-                        .flag("HAS_BIAS", bias.has_value())
-                        .input("x", x.dtype())
-                        .input("scales", scales.dtype())
-                        .input("bias", bias ? bias->dtype() : scales.dtype())
-                        .output("y", y.dtype());
+                        .flag("HAS_BIAS", part.bias.has_value())
+                        .input("x", l.x.dtype())
+                        .input("scales", part.scales.dtype())
+                        .input("bias", part.bias ? part.bias->dtype() : part.scales.dtype())
+                        .output("y", part.y.dtype());
   const u64 step = op.rows_per_binding(row_bytes);
   for (u64 first = 0; first < columns; first += step) {
-    const u64 part = std::min<u64>(step, columns - first);
-    const Operand weights =
-        part == columns ? Operand(w) : Operand(Operand::tensor, w.id(), first * row_bytes, part * row_bytes);
-    TRY_DO(op.dispatch({kernels::linear_q4, spec}, {x, weights, scales, bias ? *bias : scales, y},
-                       Params{rows, columns, depth, row_bytes / 4, u32(group), scales.dim(1), u32(first), u32(part)},
-                       one_thread_per(u64(rows) * part, 64)));
+    const u64 width = std::min<u64>(step, columns - first);
+    const Operand weights = width == columns
+                                ? Operand(part.weight)
+                                : Operand(Operand::tensor, part.weight.id(), first * row_bytes, width * row_bytes);
+    const AnyParams params{rows,       columns,   depth_of(l), row_bytes / 4, l.group, part.scales.dim(1),
+                           u32(first), u32(width)};
+    TRY_DO(op.dispatch({kernels::linear_q4_any, spec},
+                       {l.x, weights, part.scales, part.bias ? *part.bias : part.scales, part.y}, params,
+                       one_thread_per(u64(rows) * width, 64)));
   }
   return {};
 }
 
+Status check_part(Plan& op, const Q4Linear& l, const Q4Part& part) {
+  const TensorArg &w = part.weight, &scales = part.scales;
+  const u32 depth = depth_of(l);
+  REQUIRE(op, w.rank() == 2 && scales.rank() == 2, "weight ", w.shape(), " and scales ", scales.shape(),
+          " must have two axes");
+  const u32 columns = w.dim(0), row_bytes = w.dim(1);
+  REQUIRE(op, w.dtype() == DType::u8, "the weight must be uint8, not ", w.dtype());
+  REQUIRE(op, row_bytes >= (depth + 1) / 2 && row_bytes % 4 == 0, "weight rows of ", row_bytes, " bytes don't hold ",
+          depth, " 4-bit values in whole words");
+  REQUIRE(op, scales.dim(0) >= groups_of(l) && scales.dim(1) >= columns, "scales ", scales.shape(), " don't fit ",
+          columns, " columns of ", depth, " in groups of ", l.group);
+  REQUIRE(op, !part.bias || part.bias->numel() >= columns, "the bias has ", part.bias ? part.bias->numel() : 0,
+          " elements for ", columns, " columns");
+  REQUIRE(op, is_float(scales.dtype()) && is_float(part.y.dtype()), "scales and result must be floating-point");
+  return {};
+}
+
+// et_vk.linear_q4gsw(x[.., K], weight u8[N, Kp/2], scales [G, padN], group, bias?, out[.., N])
+Status linear_q4gsw(Plan& op) {
+  Q4Linear l;
+  l.x = op.tensor(0);
+  l.parts[0] = {op.tensor(1), op.tensor(2), op.output(5), op.maybe_tensor(4), {}};
+  const i64 group = op.integer(3);
+  REQUIRE(op, group > 0 && group <= i64(UINT32_MAX), "the group size is ", group);
+  l.group = u32(group);
+  REQUIRE(op, l.x.rank() >= 1 && is_float(l.x.dtype()), "x must be floating-point with at least one axis, not ",
+          l.x.dtype(), " ", l.x.shape());
+  TRY_DO(check_part(op, l, l.parts[0]));
+  Shape shape = l.x.shape();
+  shape[shape.rank() - 1] = columns_of(l.parts[0]);
+  TRY_DO(op.resize(l.parts[0].y, shape));
+  if (l.parts[0].y.numel() == 0) return {};
+  return linear_q4(op, l);
+}
+
 }  // namespace
 
-static constexpr OpEntry entries[] = {{"et_vk.linear_q4gsw.default", linear_q4}};
+Status linear_q4(Plan& op, const Q4Linear& l) {
+  if (!can_tile(op, l)) return run_any(op, l);
+  const u64 row_bytes = u64(depth_of(l)) * 4;
+  const bool uniform = l.x.dtype() == DType::f32 && row_bytes <= op.device().limits.max_uniform_binding_bytes;
+  if (op.branch(rows_of(l) == 1)) return run_tiles(op, l, l.x, l.x.dtype(), 1, uniform, l.norm.has_value());
+  return run_tiles(op, l, l.x, l.x.dtype(), 4, false, false);
+}
+
+static constexpr OpEntry entries[] = {{"et_vk.linear_q4gsw.default", linear_q4gsw}};
 extern const OpList linear_q4_ops = entries;
 
 }  // namespace pteron::ops

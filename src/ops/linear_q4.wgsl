@@ -1,44 +1,128 @@
-// y[m, n] = Σ_k x[m, k] · (nibble(n, k) − 8) · scale[k / group, n] + bias[n]. One thread per output; it walks the row
-// of weights word by word (eight k at a time).
-//! use grid q4
+// y = x · Wᵀ for one to three 4-bit weights that stand one behind the other, in blocks of 64 columns (q4_tiles.h). One
+// thread computes TM rows × 8 columns, as two streams of four: neighbouring columns or, with SWIGLU, the same four of
+// the gate and of the up projection. It walks the depth once, a word (eight k) of each column at a time, and scales
+// each group's partial sum. No barrier, no workgroup memory: what counts is that x and the unpacked weights are reused
+// in registers. The specialisation binds x (as a uniform where only one row is read) and gives what is optional:
+//   NORM       x is normalised first: x · rsqrt(mean(x²) + eps) · norm_at (one row only)
+//   CORRECTED  adds Σ_g correction_at(g) · Σ_{k∈g} x_k, which makes weights of another offset exact
+//   SWIGLU     the answer is silu(gate) · up
+//   bias_at, residual_at, store0 … store2 (up to three outputs)
+//! variadic
+//! use grid
 struct Params {
-  rows: u32,          // M
-  columns: u32,       // N, of all
-  depth: u32,         // K
-  row_words: u32,     // of the packed weights, per n
-  group: u32,
-  scale_stride: u32,  // scales per group
-  first_column: u32,  // of the part of the weights that is bound
-  part_columns: u32,
-}
-@group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> x: array<x_store>;
-@group(0) @binding(2) var<storage, read> w: array<u32>;
-@group(0) @binding(3) var<storage, read> scales: array<scales_store>;
-@group(0) @binding(4) var<storage, read> bias: array<bias_store>;
-@group(0) @binding(5) var<storage, read_write> y: array<y_store>;
+  count : u32,          // threads
+          lanes : u32,  // threads per TM rows
+                  rows : u32,
+                         words : u32,  // K / 8
+                                 groups : u32,
+                                          group_words : u32,  // words per group
+                                                        eps : f32,
+                                                              second : u32,  // blocks between the two streams (SWIGLU)
+                                                                       ends : vec4u,  // first lane behind each part
+                                                                              columns : vec4u,  // of each part
+} @group(0) @binding(0) var<uniform> p : Params;
 
-@compute @workgroup_size(64)
-fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, @builtin(local_invocation_index) lid: u32) {
-  let i = group_index(wid, nwg) * 64u + lid;
-  if (i >= p.rows * p.part_columns) {
+alias Tile = array<vec4f, TM>;
+
+// Four weights of four columns: k, k + 1, k + 2, k + 3 of a word shifted so that k is its lowest nibble.
+fn unpack(word : vec4u) -> mat4x4f {
+  let nibble = vec4u(15u);
+  return mat4x4f(vec4f(word & nibble) - 8.0, vec4f((word >> vec4u(4u)) & nibble) - 8.0,
+                 vec4f((word >> vec4u(8u)) & nibble) - 8.0, vec4f((word >> vec4u(12u)) & nibble) - 8.0);
+}
+
+// x[row, 4i … 4i+3]
+fn x4(row : u32, i : u32) -> vec4f { return vec4f(x[row * p.words * 2u + i]) * norm_at(i); }
+
+fn inverse_rms() -> f32 {
+  if (!NORM) {
+    return 1.0;
+  }
+  var sum = 0.0;
+  for (var i = 0u; i < p.words * 2u; i++) {
+    let v = vec4f(x[i]);
+    sum += dot(v, v);
+  }
+  return inverseSqrt(sum / f32(p.words * 8u) + p.eps);
+}
+
+// Four columns of a row of one of the outputs. The last block of an output may reach beyond its columns.
+fn put(part : u32, row : u32, column : u32, v : vec4f) {
+  let columns = p.columns[part];
+  for (var c = 0u; c < 4u; c++) {
+    let at = row * columns + column + c;
+    if (row >= p.rows || column + c >= columns) {
+      return;
+    }
+    if (part == 0u) {
+      store0(at, v[c] + residual_at(at));
+    } else if (part == 1u) {
+      store1(at, v[c]);
+    } else {
+      store2(at, v[c]);
+    }
+  }
+}
+
+fn silu(v : vec4f) -> vec4f { return v / (1.0 + exp(-v)); }
+
+@compute @workgroup_size(64) fn main(@builtin(workgroup_id) wid : vec3u, @builtin(num_workgroups) nwg : vec3u,
+                                     @builtin(local_invocation_index) lid : u32) {
+  let index = group_index(wid, nwg) * 64u + lid;
+  if (index >= p.count) {
     return;
   }
-  let part_n = i % p.part_columns;
-  let n = p.first_column + part_n;
-  let m = i / p.part_columns;
-  var sum = 0.0;
-  for (var g = 0u; g * p.group < p.depth; g++) {
-    let first = g * p.group;
-    let last = min(first + p.group, p.depth);
-    var partial = 0.0;
-    for (var k = first; k < last; k++) {
-      partial += x_get(m * p.depth + k) * q4_one(w[part_n * p.row_words + k / 8u], k & 7u);
+  let lane = index % p.lanes;
+  let row = (index / p.lanes) * TM;
+  // The four columns of each stream, as vec4s inside of a block.
+  let first = select(vec2u(lane / 8u, lane % 8u * 2u), vec2u(lane / 16u, lane % 16u), SWIGLU);
+  let step = select(vec2u(0u, 1u), vec2u(p.second, 0u), SWIGLU);
+
+  var acc = array<Tile, 2>();
+  for (var g = 0u; g < p.groups; g++) {
+    var sums = array<Tile, 2>();
+    var totals = array<f32, TM>();
+    for (var word = g * p.group_words; word < min((g + 1u) * p.group_words, p.words); word++) {
+      let w0 = w[(first.x * p.words + word) * 16u + first.y];
+      let w1 = w[((first.x + step.x) * p.words + word) * 16u + first.y + step.y];
+      let low0 = unpack(w0);
+      let high0 = unpack(w0 >> vec4u(16u));
+      let low1 = unpack(w1);
+      let high1 = unpack(w1 >> vec4u(16u));
+      for (var m = 0u; m < TM; m++) {
+        let r = min(row + m, p.rows - 1u);
+        let a = x4(r, word * 2u);
+        let b = x4(r, word * 2u + 1u);
+        sums[0][m] += low0 * a + high0 * b;
+        sums[1][m] += low1 * a + high1 * b;
+        if (CORRECTED) {
+          totals[m] += dot(a + b, vec4f(1.0));
+        }
+      }
     }
-    sum += partial * scales_get(g * p.scale_stride + n);
+    for (var s = 0u; s < 2u; s++) {
+      let at = ((first.x + s * step.x) * p.groups + g) * 16u + first.y + s * step.y;
+      let scale = scales[at];
+      for (var m = 0u; m < TM; m++) {
+        acc[s][m] += sums[s][m] * scale;
+        if (CORRECTED) {
+          acc[s][m] += totals[m] * correction_at(at);
+        }
+      }
+    }
   }
-  if (HAS_BIAS) {
-    sum += bias_get(n);
+
+  let rms = inverse_rms();
+  let part = u32(lane >= p.ends.x) + u32(lane >= p.ends.y);
+  let start = select(0u, p.ends[max(part, 1u) - 1u], part > 0u);
+  for (var m = 0u; m < TM; m++) {
+    let v0 = acc[0][m] * rms + bias_at(first.x * 16u + first.y);
+    let v1 = acc[1][m] * rms + bias_at((first.x + step.x) * 16u + first.y + step.y);
+    if (SWIGLU) {
+      put(0u, row + m, lane * 4u, silu(v0) * v1);
+    } else {
+      put(part, row + m, (lane - start) * 8u, v0);
+      put(part, row + m, (lane - start) * 8u + 4u, v1);
+    }
   }
-  y[m * p.columns + n] = y_store(sum);
 }
