@@ -46,7 +46,7 @@ class Loader {
     graph::CompileOptions options;
     options.disabled_passes = options_.disabled_passes;
     options.f16_kv_cache = options_.f16_kv_cache;
-    TRY_DO(graph::run_passes(graph, options));
+    TRY_DO(graph::run_passes(graph, context_->info(), options));
     return graph::compile(std::move(graph), context_->info(), options);
   }
 

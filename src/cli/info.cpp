@@ -125,8 +125,8 @@ struct Options : Common {
 int run(const Options& options) {
   if (options.passes) {
     std::printf("%-18s %s\n", "alias-copies", "views and copies share their source's memory");
-    for (const graph::Pass& pass : graph::all_passes())
-      std::printf("%-18s %s\n", std::string(pass.name).c_str(), std::string(pass.what).c_str());
+    for (const graph::Pass* pass : graph::all_passes())
+      std::printf("%-18s %s\n", std::string(pass->name).c_str(), std::string(pass->what).c_str());
     return ok;
   }
   if (options.model.empty()) {

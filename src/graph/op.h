@@ -14,8 +14,9 @@ class Plan;
 struct OpEntry {
   std::string_view name;  // as it stands in the file: "aten.add.Tensor"
   Status (*plan)(Plan&);
-  std::string_view detail = {};  // what a family's shared plan needs to know: an expression, a mode
-  bool copies = false;           // if dtypes agree, the result is the same bytes as the first argument
+  std::string_view detail = {};   // what a family's shared plan needs to know: an expression, a mode
+  bool copies = false;            // if dtypes agree, the result is the same bytes as the first argument
+  bool writes_arguments = false;  // updates some of its arguments (caches, optimizer state)
 };
 
 using OpList = std::span<const OpEntry>;

@@ -199,8 +199,8 @@ Status custom_sdpa(Plan& op) {
 }  // namespace
 
 static constexpr OpEntry entries[] = {
-    {"sdpa_with_kv_cache.default", sdpa_with_kv_cache},
-    {"update_cache.default", update_cache},
+    {"sdpa_with_kv_cache.default", sdpa_with_kv_cache, {}, false, true},
+    {"update_cache.default", update_cache, {}, false, true},
     {"custom_sdpa.default", custom_sdpa},
 };
 extern const OpList attention_ops = entries;

@@ -2,6 +2,7 @@
 #include "ops/linear_q4.h"
 
 #include "ops/q4_tiles.h"
+#include "ops/rms_norm.h"
 
 #include <algorithm>
 
@@ -34,6 +35,8 @@ constexpr std::string_view no_bias = "fn bias_at(i: u32) -> vec4f { return vec4f
 constexpr std::string_view with_bias = "fn bias_at(i: u32) -> vec4f { return bias[i]; }";
 constexpr std::string_view no_residual = "fn residual_at(i: u32) -> f32 { return 0.0; }";
 constexpr std::string_view with_residual = "fn residual_at(i: u32) -> f32 { return residual_get(i); }";
+constexpr std::string_view swiglu = "fn pair(a: vec4f, b: vec4f) -> vec4f { return a / (1.0 + exp(-a)) * b; }";
+constexpr std::string_view planes = "fn pair(a: vec4f, b: vec4f) -> vec4f { return a + b; }";
 constexpr std::string_view outputs[] = {"y0", "y1", "y2"};
 constexpr std::string_view stores[] = {"fn store0(i: u32, v: f32) { y0[i] = y0_store(v); }",
                                        "fn store1(i: u32, v: f32) { y1[i] = y1_store(v); }",
@@ -73,7 +76,11 @@ struct Variant {
 Variant variant_for(Plan& op, const Q4Linear& l, const Operand& x, DType x_type, u32 tm, bool uniform, bool norm) {
   const u32 depth = depth_of(l), groups = groups_of(l);
   Variant v;
-  v.spec.num("TM", tm).flag("NORM", norm).flag("CORRECTED", l.parts[0].correction.has_value()).flag("SWIGLU", l.swiglu);
+  v.spec.num("TM", tm)
+      .flag("NORM", norm)
+      .flag("CORRECTED", l.parts[0].correction.has_value())
+      .flag("PAIRED", l.paired());
+  v.spec.code(l.swiglu ? swiglu : planes);
   if (uniform)
     v.spec.bind_uniform("x", "vec4f", depth / 4);
   else
@@ -111,7 +118,7 @@ Variant variant_for(Plan& op, const Q4Linear& l, const Operand& x, DType x_type,
     v.spec.bind_input("residual", l.residual->dtype());
     v.bind(*l.residual);
   }
-  const u32 made = l.swiglu ? 1 : l.count;
+  const u32 made = l.outputs();
   for (u32 i = 0; i < 3; ++i) {
     v.spec.code(i < made ? stores[i] : no_stores[i]);
     if (i >= made) continue;
@@ -123,14 +130,14 @@ Variant variant_for(Plan& op, const Q4Linear& l, const Operand& x, DType x_type,
 
 Status run_tiles(Plan& op, const Q4Linear& l, const Operand& x, DType x_type, u32 tm, bool uniform, bool norm) {
   const u32 rows = rows_of(l), words = depth_of(l) / 8;
-  const u32 lanes_per_block = l.swiglu ? 16 : 8;
-  Params params{0, 0, rows, words, groups_of(l), l.group / 8, l.eps, l.swiglu ? blocks_of(l.parts[0]) : 0, {}, {}};
-  for (u32 i = 0; i < (l.swiglu ? 1 : l.count); ++i) {
+  const u32 lanes_per_block = l.paired() ? 16 : 8, made = l.outputs();
+  Params params{0, 0, rows, words, groups_of(l), l.group / 8, l.eps, l.paired() ? blocks_of(l.parts[0]) : 0, {}, {}};
+  for (u32 i = 0; i < made; ++i) {
     params.lanes += blocks_of(l.parts[i]) * lanes_per_block;
     params.ends[i] = params.lanes;
     params.columns[i] = columns_of(l.parts[i]);
   }
-  for (u32 i = l.swiglu ? 1 : l.count; i < 3; ++i) params.ends[i] = params.lanes;
+  for (u32 i = made; i < 3; ++i) params.ends[i] = params.lanes;
   params.count = params.lanes * ceil_div(rows, tm);
   const Variant v = variant_for(op, l, x, x_type, tm, uniform, norm);
   return op.dispatch({kernels::linear_q4, v.spec}, std::span(v.operands).first(v.used),
@@ -197,17 +204,60 @@ Status linear_q4gsw(Plan& op) {
   return linear_q4(op, l);
 }
 
+// pteron.linear_q4(x, norm?, eps, [weights], [scales], group, [biases]?, [corrections]?, residual?, kind, [outputs]),
+// made by src/graph/passes/q4_node.h.
+Status fused_linear_q4(Plan& op) {
+  Q4Linear l;
+  l.x = op.tensor(0);
+  l.norm = op.maybe_tensor(1);
+  l.eps = f32(op.number(2));
+  l.group = u32(op.integer(5));
+  l.residual = op.maybe_tensor(8);
+  const std::string_view kind = op.text_or(9, "plain");
+  l.swiglu = kind == "swiglu";
+  l.planes = kind == "planes";
+  l.count = op.list_size(3);
+  REQUIRE(op, l.count >= 1 && l.count <= l.parts.size() && l.group > 0, "the fused linear has ", l.count, " weights");
+  const u32 made = l.outputs();
+  Shape shape = l.x.shape();
+  for (u32 i = 0; i < l.count; ++i) {
+    Q4Part& part = l.parts[i];
+    part = {op.list_tensor(3, i), op.list_tensor(4, i), op.list_output(10, std::min(i, made - 1)), {}, {}};
+    if (!op.is_null(6)) part.bias = op.list_tensor(6, i);
+    if (!op.is_null(7)) part.correction = op.list_tensor(7, i);
+    TRY_DO(check_part(op, l, part));
+    if (i >= made) continue;
+    shape[shape.rank() - 1] = columns_of(part);
+    if (l.residual)
+      REQUIRE_LIVE(op, l.residual->numel() == shape.numel(), "the residual ", l.residual->shape(), " does not fit ",
+                   shape);
+    TRY_DO(op.resize(part.y, l.residual ? l.residual->shape() : shape));
+  }
+  if (l.parts[0].y.numel() == 0) return {};
+  return linear_q4(op, l);
+}
+
 }  // namespace
 
 Status linear_q4(Plan& op, const Q4Linear& l) {
-  if (!can_tile(op, l)) return run_any(op, l);
+  const bool fused = l.count > 1 || l.norm || l.residual || l.parts[0].correction;
+  if (!can_tile(op, l)) return fused ? internal_error("a fused 4-bit linear does not fit its kernel") : run_any(op, l);
   const u64 row_bytes = u64(depth_of(l)) * 4;
   const bool uniform = l.x.dtype() == DType::f32 && row_bytes <= op.device().limits.max_uniform_binding_bytes;
-  if (op.branch(rows_of(l) == 1)) return run_tiles(op, l, l.x, l.x.dtype(), 1, uniform, l.norm.has_value());
-  return run_tiles(op, l, l.x, l.x.dtype(), 4, false, false);
+  const bool normalises = l.norm && uniform;
+  if (op.branch(rows_of(l) == 1) && (normalises || !l.norm))
+    return run_tiles(op, l, l.x, l.x.dtype(), 1, uniform, normalises);
+  if (!l.norm) return run_tiles(op, l, l.x, l.x.dtype(), 4, false, false);
+  // Many rows: every thread would normalise them all again, so they are normalised once.
+  const Operand normalised = op.scratch(l.x.max().numel() * sizeof(f32));
+  TRY_DO(rms_norm(op, l.x, *l.norm, normalised, l.eps));
+  return run_tiles(op, l, normalised, DType::f32, 4, false, false);
 }
 
-static constexpr OpEntry entries[] = {{"et_vk.linear_q4gsw.default", linear_q4gsw}};
+static constexpr OpEntry entries[] = {
+    {"et_vk.linear_q4gsw.default", linear_q4gsw},
+    {"pteron.linear_q4", fused_linear_q4},
+};
 extern const OpList linear_q4_ops = entries;
 
 }  // namespace pteron::ops

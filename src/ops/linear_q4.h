@@ -20,7 +20,11 @@ struct Q4Linear {
   std::optional<TensorArg> norm;  // RMS norm of x before
   f32 eps = 0;
   std::optional<TensorArg> residual;  // added to the only output
-  bool swiglu = false;                // the two parts are gate and up; their product goes to parts[0].y
+  bool swiglu = false;                // the two parts are gate and up; silu(gate) · up goes to parts[0].y
+  bool planes = false;                // the two parts are added up and go to parts[0].y
+
+  bool paired() const { return swiglu || planes; }
+  u32 outputs() const { return paired() ? 1 : count; }
 };
 
 // All outputs have been resized.

@@ -85,7 +85,7 @@ Result<std::shared_ptr<const graph::CompiledGraph>> compile_delegate(const Progr
   if (!problems || problems->empty()) {
     for (const Epilogue& epilogue : epilogues_of(method, delegate, graph, options))
       TRY_DO(graph::append_epilogue(graph, epilogue));
-    TRY_DO(graph::run_passes(graph, compile_options));
+    TRY_DO(graph::run_passes(graph, device, compile_options));
   }
   return graph::compile(std::move(graph), device, compile_options, problems);
 }

@@ -24,7 +24,7 @@ Result<std::shared_ptr<const CompiledGraph>> plan(const File& blob, const Compil
     return not_found("no data under '", key, "'");
   };
   TRY(Graph graph, build_graph(parsed, {0, {0, blob.size()}}, find));
-  TRY_DO(run_passes(graph, options));
+  TRY_DO(run_passes(graph, device, options));
   return compile(std::move(graph), device, options);
 }
 
@@ -84,6 +84,7 @@ TEST(Compile, RefusesValuesThatNobodyProduces) {
   GraphBuilder b;
   const u32 x = b.tensor(DType::f32, {4}), y = b.tensor(DType::f32, {4});
   b.op("aten.sigmoid.default", {x, y});
+  b.output(y);
   expect_error(b, "value 0 is read before any op has produced it");
   GraphBuilder output;
   output.output(output.tensor(DType::f32, {4}));
@@ -93,10 +94,11 @@ TEST(Compile, RefusesValuesThatNobodyProduces) {
 TEST(Compile, RefusesArgumentsOfWrongTypesAndNumbers) {
   GraphBuilder b;
   const u32 x = b.input(b.tensor(DType::f32, {4}));
-  b.op("aten.add.Tensor", {x, b.integer(3), b.integer(1), b.tensor(DType::f32, {4})});
+  const u32 y = b.output(b.tensor(DType::f32, {4}));
+  b.op("aten.add.Tensor", {x, b.integer(3), b.integer(1), y});
   expect_error(b, "argument 1 should be a tensor, but is an integer");
   GraphBuilder few;
-  few.op("aten.add.Tensor", {few.input(few.tensor(DType::f32, {4}))});
+  few.op("aten.add.Tensor", {few.output(few.input(few.tensor(DType::f32, {4})))});
   expect_error(few, "argument 1 (a tensor) is missing; the op has 1 arguments");
   GraphBuilder none;
   none.op("aten.add.Tensor", {});
@@ -241,7 +243,7 @@ TEST(Compile, NeverCrashesOnACorruptedProgram) {
       if (!parsed) return void(++refused);
       auto graph = build_graph(*parsed, {}, find);
       if (!graph) return void(++refused);
-      refused += !run_passes(*graph, {}).has_value() || !compile(*std::move(graph), {}, {}).has_value();
+      refused += !run_passes(*graph, {}, {}).has_value() || !compile(*std::move(graph), {}, {}).has_value();
     });
     EXPECT_GT(refused, 100u);
   }

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "graph/passes/pass.h"
+#include "graph/passes/passes.h"
+
+#include <array>
 
 namespace pteron::graph {
 
-std::span<const Pass> all_passes() { return {}; }
+// Fusions that take more come first: SwiGLU needs its two linears alone, the norm goes to whatever linear remains.
+std::span<const Pass* const> all_passes() {
+  static constexpr std::array passes{&swiglu_pass, &residual_pass, &siblings_pass, &norm_pass, &dead_code_pass};
+  return passes;
+}
 
-Status run_passes(Graph& graph, const CompileOptions& options) {
-  for (const Pass& pass : all_passes())
-    if (!options.is_disabled(pass.name)) TRY_DO(within(pass.run(graph), "pass ", pass.name));
+Status run_passes(Graph& graph, const gpu::DeviceInfo& device, const CompileOptions& options) {
+  for (const Pass* pass : all_passes())
+    if (!options.is_disabled(pass->name)) TRY_DO(within(pass->run(graph, device), "pass ", pass->name));
   return {};
 }
 

@@ -10,10 +10,10 @@ namespace pteron::graph {
 struct Pass {
   std::string_view name;
   std::string_view what;  // one line for --help
-  Status (*run)(Graph&);
+  Status (*run)(Graph&, const gpu::DeviceInfo&);
 };
 
-std::span<const Pass> all_passes();
-Status run_passes(Graph& graph, const CompileOptions& options);
+std::span<const Pass* const> all_passes();
+Status run_passes(Graph& graph, const gpu::DeviceInfo& device, const CompileOptions& options);
 
 }  // namespace pteron::graph
