@@ -48,7 +48,7 @@ Status apply_rotary(Plan& op) {
     const TensorArg x = op.tensor(i), y = op.list_output(4, i);
     TRY_DO(check(op, x, cosines, sines, y, true));
     REQUIRE_LIVE(op, cosines.numel() / cosines.dim(-1) >= x.dim(-3), "the tables have ",
-                 cosines.numel() / cosines.dim(-1), " rows, but the input has ", x.dim(-3), " positions");
+                 cosines.numel() / cosines.dim(-1), " rows, but the input has ", x.dim(-3), " positions: the context is full");
     TRY_DO(rotate(op, x, cosines, sines, y, 0, true));
   }
   return {};

@@ -115,7 +115,7 @@ class Run(unittest.TestCase):
 
     def test_bad_inputs_are_one_sentence_and_exit_1(self):
         with tempfile.TemporaryDirectory() as folder:
-            for tokens, position, message in (([512], 0, "token 512"), ([1], 128, "128"), ([1] * 128, 0, "at most 127")):
+            for tokens, position, message in (([512], 0, "token 512"), ([1], 128, "the context is full"), ([1] * 128, 0, "at most 127")):
                 code, out, err = self.run_llama(tokens, position, folder)
                 self.assertEqual(code, 1)
                 self.assertIn(message, err)

@@ -65,8 +65,10 @@ TEST(SelectAsSymint, RefusesAValueThatIsNotAnInput) {
   GraphBuilder b;
   const u32 x = b.input(b.tensor(DType::i32, {2})), y = b.tensor(DType::i32, {2});
   b.op("aten.add.Tensor", {x, x, b.integer(1), y});
-  b.op("et_vk.select_as_symint.default", {y, b.integer(0), b.integer(0), b.symint()});
-  b.output(y);
+  const u32 first = b.symint(), rows = b.tensor(DType::i32, {2});
+  b.op("et_vk.select_as_symint.default", {y, b.integer(0), b.integer(0), first});
+  b.op("aten.slice_copy.Tensor", {x, b.integer(0), b.integer(0), first, b.integer(1), rows});
+  b.output(rows, true);
   Program program = load(b);
   const auto method = program.method();
   ASSERT_FALSE(method.has_value());
