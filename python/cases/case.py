@@ -87,6 +87,7 @@ class Case:
     passes: tuple = ()  # that change the graph before it is partitioned
     strict: bool = False  # torch.export's
     portable_ops: tuple[str, ...] = ()  # that may stay outside of the delegate
+    output_unspecified: bool = False  # the outputs mean nothing, only what becomes of the inputs
     # Takes the module's place for the goldens where it can't compute in float64 itself.
     reference: Callable | None = None
 
@@ -117,16 +118,23 @@ def case(name: str, module: Callable, *inputs, expect_ops: str | Sequence[str], 
     for key, limit in LOOSEST.items():
         if rest.get(key, 0) > limit:
             raise ValueError(f"{name}: {key} {rest[key]} is looser than {limit}")
-    made = Case(
-        name, module, inputs, (expect_ops,) if isinstance(expect_ops, str) else tuple(expect_ops), **rest
+    expect_ops = (expect_ops,) if isinstance(expect_ops, str) else tuple(expect_ops)
+    made = Case(name, module, inputs, expect_ops, **rest)
+    return dataclasses.replace(
+        made,
+        live=tuple(_call(made, values) for values in live),
+        steps=tuple(_call(made, values) for values in steps),
     )
-    known = made.dims()
 
-    def named(call) -> Mapping[str, Any]:
-        if isinstance(call, int):
-            if len(known) != 1:
-                raise ValueError(f"{name}: name the dims of live size {call}: {', '.join(known)}")
-            return {next(iter(known)): call}
-        return dict(call)
 
-    return dataclasses.replace(made, live=tuple(map(named, live)), steps=tuple(map(named, steps)))
+def _call(case: Case, values: int | Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a further call changes, by name."""
+    dims = case.dims()
+    if isinstance(values, int):
+        if len(dims) != 1:
+            raise ValueError(f"{case.name}: which of the dims {', '.join(dims)} is {values}?")
+        values = dict.fromkeys(dims, values)
+    for name in dims.keys() & values.keys():
+        if not dims[name].min <= values[name] <= dims[name].max:
+            raise ValueError(f"{case.name}: {name} is {values[name]}, beyond {dims[name].min} … {dims[name].max}")
+    return values

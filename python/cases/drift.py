@@ -22,18 +22,21 @@ def same(fresh: torch.Tensor, kept: bytes) -> bool:
     return torch.allclose(fresh.double(), old, rtol=ROUNDING, atol=ROUNDING * scale, equal_nan=True)
 
 
+def changed_files(fresh: dict[str, bytes], tensors: dict[str, torch.Tensor], kept: dict[str, bytes]) -> list[str]:
+    changed = [name for name, tensor in tensors.items() if not same(tensor, kept.get(name, b""))]
+    changed += [name for name, data in fresh.items() if name not in tensors and data != kept.get(name)]
+    return changed + sorted(kept.keys() - fresh.keys() - tensors.keys())
+
+
 def differences(case: Case, kept: dict[str, bytes], with_program: bool) -> list[str]:
     """Names of files that differ. Without the program only torch's side is compared, which costs milliseconds."""
     calls, precision = golden.answer(case)
     _, tensors = folder.describe_calls(case, calls)
-    changed = [name for name, tensor in tensors.items() if not same(tensor, kept.get(name, b""))]
-    if with_program:
-        lowered = lowering.lower(case)
-        lowering.check(case, lowered)
-        fresh = folder.contents(case, lowered, calls, precision)
-        changed += [name for name in fresh if name not in tensors and fresh[name] != kept.get(name)]
-        changed += sorted(set(kept) - set(fresh))
-    return changed
+    if not with_program:
+        return changed_files({}, tensors, {name: kept.get(name, b"") for name in tensors})
+    lowered = lowering.lower(case)
+    lowering.check(case, lowered)
+    return changed_files(folder.contents(case, lowered, calls, precision), tensors, kept)
 
 
 def check(families: dict[str, list[Case]], root: Path, only: str, full: bool) -> int:

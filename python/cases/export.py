@@ -5,6 +5,7 @@ usage, in python/: python -m cases.export [--only TEXT] [--out DIR] [--check [--
 """
 import argparse
 import collections
+import shutil
 import sys
 import traceback
 from pathlib import Path
@@ -42,6 +43,15 @@ def export_all(cases: list[Case], out: Path) -> int:
     return 1 if failed else 0
 
 
+def remove_others(cases: list[Case], out: Path):
+    """Folders of cases that are no longer in the table."""
+    known = {case.name for case in cases}
+    for path in [manifest.parent for manifest in out.glob("*/*/manifest.json")]:
+        if str(path.relative_to(out)) not in known:
+            print(f"removing {path.relative_to(out)}")
+            shutil.rmtree(path)
+
+
 def list_ops(cases: list[Case]):
     """How many cases there are for each op that a case is meant to test."""
     counts = collections.Counter(op for case in cases for op in case.expect_ops)
@@ -66,6 +76,8 @@ def main() -> int:
         return list_ops(chosen) or 0
     if args.check:
         return drift.check(table, args.out, args.only, args.full)
+    if not args.only:
+        remove_others(chosen, args.out)
     return export_all(chosen, args.out)
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A case as a folder: model.pte, raw tensors, manifest.json. The format is that of the shared fixtures, plus
-`nmse`, `int8_slack`, `steps` (calls on one instance, the first of them the main one) and `data_files`."""
+`nmse`, `int8_slack`, `output_unspecified`, `data_files` and `steps` (calls on one instance, after the main one)."""
 import json
 from importlib.metadata import version
 from pathlib import Path
@@ -12,7 +12,7 @@ from cases.golden import Call
 from cases.lowering import Lowered
 
 DTYPES = {torch.bool: "bool", torch.uint8: "uint8", torch.int8: "int8", torch.int32: "int32", torch.int64: "int64",
-          torch.float16: "float16", torch.float32: "float32", torch.float64: "float64"}  # fmt: skip
+          torch.float16: "float16", torch.float32: "float32", torch.float64: "float64"}
 
 
 class Files:
@@ -40,12 +40,16 @@ def raw(tensor: torch.Tensor) -> bytes:
     return tensor.contiguous().numpy().tobytes()
 
 
+def wheel() -> str:
+    return f"executorch {version('executorch')} torch {version('torch').split('+')[0]}"
+
+
 def describe(case: Case, lowered: Lowered) -> dict:
     """What the manifest says about the program."""
     return {
         "suite": case.suite,
         "case": case.name.split("/")[1],
-        "wheel": f"executorch {version('executorch')} torch {version('torch').split('+')[0]}",
+        "wheel": wheel(),
         "delegate_ops": dict(sorted(lowered.delegate_ops.items())),
         "portable_ops": dict(sorted(lowered.portable_ops.items())),
         "single_delegate": lowered.delegates == 1,
@@ -53,6 +57,7 @@ def describe(case: Case, lowered: Lowered) -> dict:
         "data_files": list(lowered.data_files),
         "dynamic": {name: [d.min, d.max] for name, d in case.dims().items()} or None,
         "mutated_inputs": lowered.mutated_inputs,
+        "output_unspecified": case.output_unspecified,
         "atol": case.atol,
         "rtol": case.rtol,
         "nmse": case.nmse,

@@ -147,7 +147,8 @@ Fixture read_fixture(const fs::path& folder) {
   out.mutated = read_mutated(folder, manifest);
   for (const Json& name : list_of(manifest, "data_files"))
     out.data_files.push_back((folder / name.get<std::string>()).string());
-  out.output_unspecified = std::find(out.ops.begin(), out.ops.end(), "update_cache.default") != out.ops.end();
+  const bool updates_cache = std::find(out.ops.begin(), out.ops.end(), "update_cache.default") != out.ops.end();
+  out.output_unspecified = manifest.value("output_unspecified", updates_cache);
   return out;
 }
 
