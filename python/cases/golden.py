@@ -39,11 +39,25 @@ def build(case: Case, maker=None) -> torch.nn.Module:
     maker = with_parameters(maker or case.module, len(case.inputs))
     torch.manual_seed(seed(case.name))
     is_factory = inspect.isclass(maker) or not inspect.signature(maker).parameters
-    if is_factory:
-        return maker().eval()
-    module = torch.nn.Module()
-    module.forward = maker
+    if not is_factory:
+        module = torch.nn.Module()
+        module.forward = maker
+        return module
+    module = maker().eval()
+    if rounds_to_half(case) and maker is not case.reference:
+        round_to_half(module)
     return module
+
+
+def rounds_to_half(case: Case) -> bool:
+    return bool(case.compile.get("force_fp16"))
+
+
+def round_to_half(module: torch.nn.Module):
+    """The exporter does so to constants; goldens must know. Quantised tensors are left to those who make them."""
+    for tensor in (*module.parameters(), *module.buffers()):
+        if type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.dtype == torch.float32:
+            tensor.data = tensor.data.half().float()
 
 
 def size_of(size: int | Dim, sizes: Mapping[str, int]) -> int:
@@ -86,7 +100,7 @@ def make_inputs(case: Case, number: int, call: Mapping[str, Any]) -> tuple[dict[
         else:
             generator = torch.Generator().manual_seed(seed(case.name, number, index))
             value = random_tensor(spec, shape, generator)
-        if case.compile.get("force_fp16") and value.dtype == torch.float32:
+        if rounds_to_half(case) and value.dtype == torch.float32:
             value = value.half().float()  # so that the golden sees what the device sees
         inputs.append(value)
     return sizes, inputs

@@ -54,23 +54,30 @@ NORMS = [
 ]
 
 
-def quantized(module: nn.Module, group: int) -> nn.Module:
-    """4-bit weights in groups."""
+def weighted_parts(module: nn.Module) -> list[nn.Module]:
+    return [part for part in module.modules() if isinstance(part, (nn.Linear, nn.Embedding))]
+
+
+def quantized(module: nn.Module, group: int, half: bool = False) -> nn.Module:
+    """4-bit weights in groups, with scales that float16 can hold if `half`."""
     config = IntxWeightOnlyConfig(weight_dtype=torch.int4, granularity=PerGroup(group))
     quantize_(module, config, lambda part, name: isinstance(part, (nn.Linear, nn.Embedding)))
+    for part in weighted_parts(module) if half else ():
+        part.weight.scale = part.weight.scale.half().float()
     return module
 
 
-def dequantized(module: nn.Module, group: int) -> nn.Module:
+def dequantized(module: nn.Module, group: int, half: bool = False) -> nn.Module:
     """The same weights as ordinary numbers, to compute with in float64."""
-    for part in quantized(module, group).modules():
-        if isinstance(part, (nn.Linear, nn.Embedding)):
-            part.weight = nn.Parameter(part.weight.dequantize())
+    for part in weighted_parts(quantized(module, group, half)):
+        part.weight = nn.Parameter(part.weight.dequantize())
     return module
 
 
 def q4(name, make, group, *inputs, **rest):
-    return case(name, lambda: quantized(make(), group), *inputs, reference=lambda: dequantized(make(), group), **rest)
+    half = rest.get("compile") == HALF
+    return case(name, lambda: quantized(make(), group, half), *inputs,
+                reference=lambda: dequantized(make(), group, half), **rest)
 
 
 def linear(name, depth, columns, group, *inputs, bias=False, **rest):
