@@ -15,7 +15,10 @@ Result<TensorFileHeader> read_tensor_file_header(Bytes head, u64 file_size) {
   if (length < 40) return invalid("the tensor data header says it is ", length, " bytes long; at least 40 are needed");
   const DataRange file{0, file_size};
   TensorFileHeader header;
-  TRY(header.flatbuffer, subrange(file, load<u64>(head, 16), load<u64>(head, 24), "the tensor data index"));
+  // The header is inserted behind the flatbuffer's identifier, so the flatbuffer begins with the file and its size
+  // counts from where the header ends.
+  TRY(const DataRange rest, subrange(file, load<u64>(head, 16), load<u64>(head, 24), "the tensor data index"));
+  header.flatbuffer = {0, rest.offset + rest.size};
   TRY(header.segments, subrange(file, load<u64>(head, 32), load<u64>(head, 40), "the tensor data"));
   return header;
 }

@@ -81,11 +81,11 @@ class IntList {
   size_t live_count_ = 0;
 };
 
-// How a constant's bytes are laid out on the GPU if not as in the file. Groups of `group_rows` rows of the file become
-// `group_bytes` bytes each; `pack` is called with whole groups only.
+// How a constant's bytes are laid out on the GPU if not as in the file. Groups of `group_rows` rows, in the dtype of
+// the device, become `group_bytes` bytes each; `pack` is called with whole groups only.
 struct Packing {
   std::string_view name;  // identifies the layout: the same name means the same bytes
-  u64 row_bytes = 0;      // in the file
+  u64 row_bytes = 0;
   u64 rows = 0;
   u64 group_rows = 1;
   u64 group_bytes = 0;  // on the GPU

@@ -25,8 +25,7 @@ std::vector<f32> feed(Llama& llama, const std::vector<i64>& tokens, const std::v
   return out;
 }
 
-TEST(LlamaTiny, LogitsOfEveryStepMatchTorch) {
-  Llama llama;
+void expect_logits_of_every_step(Llama llama) {
   for (const auto& run : llama.manifest["runs"]) {
     const auto generated = run["generated_ids"].get<std::vector<i64>>();
     const auto logits = llama.golden(run["logits_file"]);
@@ -41,6 +40,10 @@ TEST(LlamaTiny, LogitsOfEveryStepMatchTorch) {
     }
   }
 }
+
+TEST(LlamaTiny, LogitsOfEveryStepMatchTorch) { expect_logits_of_every_step(Llama("rope_llama")); }
+
+TEST(LlamaTiny, LogitsWithRotatedHalvesMatchTorch) { expect_logits_of_every_step(Llama("hf_rope")); }
 
 TEST(LlamaTiny, LogitsOfEveryPositionMatchTorch) {
   Llama llama("full_logits");
