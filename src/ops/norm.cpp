@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Norms over rows: layer, group and root-mean-square norm are one kernel.
+#include "ops/rows.h"
+
+#include <cfloat>
+
+namespace pteron::ops {
+namespace {
+
+struct Params {
+  RowParams rows;
+  u32 groups, stride;
+  f32 eps;
+};
+
+// A row is scaled by w and shifted by b, elements of which serve `stride` neighbours each; rows take turns on `groups`
+// stretches of them.
+struct Norm {
+  TensorArg x, y;
+  std::optional<TensorArg> w, b, mean, rstd;
+  std::optional<Rows> rows;
+  bool centered = true;
+  u32 groups = 1, stride = 1;
+  f64 eps = 0;
+};
+
+Status normalize(Plan& op, const Norm& n) {
+  const auto floating = [](const std::optional<TensorArg>& t) { return !t || is_float(t->dtype()); };
+  REQUIRE(op, is_float(n.x.dtype()) && is_float(n.y.dtype()) && floating(n.w) && floating(n.b),
+          "only floating-point tensors can be normalised, not ", n.x.dtype());
+  if (n.rows->count() == 0) return {};
+  std::array<Operand, 6> operands;
+  u32 count = 0;
+  Spec spec;
+  const auto bind = [&](std::string_view name, const TensorArg& t, bool output) {
+    operands[count++] = t;
+    output ? spec.bind_output(name, t.dtype()) : spec.bind_input(name, t.dtype());
+  };
+  bind("x", n.x, false);
+  if (n.w) bind("w", *n.w, false);
+  if (n.b) bind("b", *n.b, false);
+  bind("y", n.y, true);
+  if (n.mean) bind("mean", *n.mean, true), bind("rstd", *n.rstd, true);
+  spec.code(n.w ? "fn gain(i: u32) -> f32 { return w_get(i); }" : "fn gain(i: u32) -> f32 { return 1.0; }");
+  spec.code(n.b ? "fn shift(i: u32) -> f32 { return b_get(i); }" : "fn shift(i: u32) -> f32 { return 0.0; }");
+  spec.code(n.mean ? "fn keep(row: u32, m: f32, r: f32) { mean[row] = mean_store(m); rstd[row] = rstd_store(r); }"
+                   : "fn keep(row: u32, m: f32, r: f32) {}");
+  spec.flag("CENTERED", n.centered);
+  n.rows->specialise(spec);
+  const Params params{n.rows->params(), n.groups, n.stride, f32(n.eps)};
+  return op.dispatch({kernels::norm, spec}, std::span(operands).first(count), std::as_bytes(std::span(&params, 1)),
+                     n.rows->grid());
+}
+
+// et_vk.rms_norm(x, weight, eps, out): over the last axis.
+Status rms_norm(Plan& op) {
+  Norm n{op.tensor(0), op.output(3)};
+  n.w = op.tensor(1);
+  REQUIRE(op, n.x.rank() >= 1, "the input must have at least one axis");
+  REQUIRE(op, n.w->numel() == n.x.dim(-1), "the weight has ", n.w->numel(), " elements, but rows of ", n.x.shape(),
+          " have ", n.x.dim(-1));
+  TRY_DO(op.resize(n.y, n.x.shape()));
+  n.rows.emplace(op, n.x, 1u << (n.x.rank() - 1));
+  n.centered = false;
+  n.eps = op.number_or(2, FLT_EPSILON);
+  return normalize(op, n);
+}
+
+// native_layer_norm(x, shape, weight?, bias?, eps, [out, mean, rstd]): over the last axes, as many as `shape` has.
+Status layer_norm(Plan& op) {
+  Norm n{op.tensor(0), op.list_output(5, 0)};
+  const IntList shape = op.ints(1);
+  const u32 rank = n.x.rank();
+  n.w = op.maybe_tensor(2);
+  n.b = op.maybe_tensor(3);
+  n.mean = op.list_output(5, 1);
+  n.rstd = op.list_output(5, 2);
+  REQUIRE(op, shape.size() >= 1 && shape.size() <= rank, "rows of ", shape.size(), " axes can't be taken from ",
+          n.x.shape());
+  const u32 first = rank - shape.size();
+  Shape stats = n.x.shape();
+  for (u32 i = 0; i < shape.size(); ++i) {
+    REQUIRE_LIVE(op, shape[i] == i64(n.x.shape()[first + i]), "axis ", first + i, " of ", n.x.shape(), " should be ",
+                 shape[i]);
+    stats[first + i] = 1;
+  }
+  const u64 length = n.x.shape().product(first, rank);
+  for (const auto& affine : {n.w, n.b})
+    REQUIRE_LIVE(op, !affine || affine->numel() == length, "a weight or bias has ", affine ? affine->numel() : 0,
+                 " elements, but rows have ", length);
+  TRY_DO(op.resize(n.y, n.x.shape()));
+  TRY_DO(op.resize(*n.mean, stats));
+  TRY_DO(op.resize(*n.rstd, stats));
+  n.rows.emplace(op, n.x, axes_from(first, rank));
+  n.eps = op.number(4);
+  return normalize(op, n);
+}
+
+// native_group_norm(x, weight?, bias?, N, C, HxW, groups, eps, [out, mean, rstd]): over groups of channels, axis 1. The
+// sizes come from x, whose live shape N, C and HxW may not know.
+Status group_norm(Plan& op) {
+  Norm n{op.tensor(0), op.list_output(8, 0)};
+  n.w = op.maybe_tensor(1);
+  n.b = op.maybe_tensor(2);
+  n.mean = op.list_output(8, 1);
+  n.rstd = op.list_output(8, 2);
+  const i64 groups = op.integer(6);
+  REQUIRE(op, n.x.rank() >= 2, "group norm needs [batch, channels, ..], not ", n.x.shape());
+  const u32 batch = n.x.dim(0), channels = n.x.dim(1);
+  REQUIRE(op, groups > 0 && channels % groups == 0, channels, " channels can't form ", groups, " groups");
+  for (const auto& affine : {n.w, n.b})
+    REQUIRE(op, !affine || affine->numel() == channels, "a weight or bias has ", affine ? affine->numel() : 0,
+            " elements, but there are ", channels, " channels");
+  TRY_DO(op.resize(n.y, n.x.shape()));
+  TRY_DO(op.resize(*n.mean, {batch, u32(groups)}));
+  TRY_DO(op.resize(*n.rstd, {batch, u32(groups)}));
+  n.groups = u32(groups);
+  n.stride = u32(n.x.shape().product(2, n.x.rank()));
+  const auto as_rows = [&](const Shape& x) { return Shape{x[0] * n.groups, u32(x.product(1, x.rank()) / n.groups)}; };
+  n.rows.emplace(op, as_rows(n.x.shape()), as_rows(n.x.max()), axes_from(1, 2));
+  n.eps = op.number(7);
+  return normalize(op, n);
+}
+
+}  // namespace
+
+static constexpr OpEntry entries[] = {
+    {"et_vk.rms_norm.default", rms_norm},
+    {"aten.native_layer_norm.default", layer_norm},
+    {"aten.native_group_norm.default", group_norm},
+};
+extern const OpList norm_ops = entries;
+
+}  // namespace pteron::ops
