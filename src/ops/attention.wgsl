@@ -27,7 +27,7 @@ struct Params {
 @group(0) @binding(4) var<storage, read> mask: array<mask_store>;
 @group(0) @binding(5) var<storage, read_write> y: array<y_store>;
 
-const LOWEST = -3.0e38;
+const LOWEST = -3.4028234663852886e38;
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, @builtin(local_invocation_index) lid: u32) {
@@ -57,7 +57,7 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
 
   var top = LOWEST;
   var sum = 0.0;
-  var acc: array<f32, D>;
+  var acc: array<f32, VALUE_D>;
   for (var key = first; key < last; key++) {
     var score = 0.0;
     for (var d = 0u; d < D; d++) {
@@ -70,22 +70,22 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
     let keep = exp(top - new_top);
     let weight = exp(score - new_top);
     sum = sum * keep + weight;
-    for (var d = 0u; d < D; d++) {
+    for (var d = 0u; d < VALUE_D; d++) {
       acc[d] = acc[d] * keep + weight * f32(v[v_base + key * p.v.z + d]);
     }
     top = new_top;
   }
   if (PARTIAL) {
-    let base = index * (D + 2u);
+    let base = index * (VALUE_D + 2u);
     y[base] = y_store(top);
     y[base + 1u] = y_store(sum);
-    for (var d = 0u; d < D; d++) {
+    for (var d = 0u; d < VALUE_D; d++) {
       y[base + 2u + d] = y_store(acc[d]);
     }
   } else {
     let base = batch * p.y.x + head * p.y.y + query * p.y.z;
-    for (var d = 0u; d < D; d++) {
-      y[base + d] = y_store(acc[d] / sum);
+    for (var d = 0u; d < VALUE_D; d++) {
+      y[base + d] = y_store(select(acc[d] / sum, 0.0, p.keys == 0u));
     }
   }
 }
