@@ -5,19 +5,16 @@ namespace pteron::ops {
 namespace {
 
 constexpr u32 threads_per_group = 64;
-constexpr u64 short_row = 32;       // a tree would be longer than the row
-constexpr u64 many_rows = 4096;     // enough to fill a GPU with a thread each
-constexpr u64 long_row = 1024;      // worth a large workgroup
-constexpr u64 software_row = 8192;  // worth barriers on a CPU…
-constexpr u64 software_rows = 16;   // …if there are few
+constexpr u64 short_row = 32;    // a tree would be longer than the row
+constexpr u64 many_rows = 4096;  // enough to fill a GPU with a thread each
+constexpr u64 long_row = 1024;   // worth a large workgroup
 
 }  // namespace
 
+// On a CPU that pretends to be a GPU, barriers cost more than all that they could save.
 RowRouting route_rows(const gpu::DeviceInfo& device, u64 rows, u64 length, bool adjacent) {
-  const bool grouped = device.adapter.type == gpu::AdapterType::cpu
-                           ? rows <= software_rows && length >= software_row
-                           : length > short_row && (adjacent || rows < many_rows);
-  if (!grouped) return {RowRoute::thread, 1};
+  const bool software = device.adapter.type == gpu::AdapterType::cpu;
+  if (software || length <= short_row || (!adjacent && rows >= many_rows)) return {RowRoute::thread, 1};
   return {RowRoute::group, length >= long_row ? 256u : 64u};
 }
 
