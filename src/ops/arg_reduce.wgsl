@@ -1,6 +1,6 @@
 // y[row] = index of the largest (LARGEST) or smallest element of a row: the first one if several are, the first NaN if
 // there is one.
-//! use grid rows extreme
+//! use grid rows nan
 struct Params { rows: Rows }
 @group(0) @binding(0) var<uniform> p: Params;
 @group(0) @binding(1) var<storage, read> x: array<x_store>;
@@ -22,8 +22,8 @@ fn join(phase: u32, a: State, b: State) -> State {
     }
     return a;
   }
-  let a_nan = is_nan(a.value);
-  let b_nan = is_nan(b.value);
+  let a_nan = is_nan(f32(a.value));
+  let b_nan = is_nan(f32(b.value));
   let tie = (a_nan && b_nan) || a.value == b.value;
   let better = select(b.value > a.value, a.value > b.value, LARGEST);
   if (select(!b_nan && (a_nan || better), a.at < b.at, tie)) {

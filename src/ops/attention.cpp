@@ -38,8 +38,19 @@ struct Attention {
 };
 
 constexpr u32 max_dim = 512;  // of a head: a thread keeps one in registers
+constexpr u32 few_queries = 4;
 constexpr u32 keys_per_split = 64;
 constexpr u32 max_splits = 32;
+
+// In how many parts the keys are walked. Few queries would leave most of a GPU idle, and a thread must not loop for
+// too long.
+u32 splits_of(const gpu::DeviceInfo& device, u32 keys, u32 queries, u32 dim, u32 value_dim) {
+  const u64 rounds = ceil_div(dim, 4) + ceil_div(value_dim, 4) + 1;  // for four keys
+  const u64 longest = std::min<u64>(max_rounds(device) / rounds * 4, UINT32_MAX);
+  const u32 least = std::max(ceil_div(keys, u32(longest)), 1u);
+  if (queries > few_queries) return least;
+  return std::max(least, std::min(max_splits, ceil_div(keys, keys_per_split)));
+}
 
 Status attend(Plan& op, const Attention& a) {
   const u32 rows = a.batch * a.heads * a.queries, dim = a.q.dim(-1), value_dim = a.v.dim(-1);
@@ -50,7 +61,6 @@ Status attend(Plan& op, const Attention& a) {
                     " elements are not supported; at most ", max_dim, " are");
   if (a.y.numel() == 0) return {};
   REQUIRE(op, dim > 0, "heads of ", a.q.shape(), " have no elements");
-  const DType mask_type = a.mask ? a.mask->dtype() : a.q.dtype();
   const auto kernel = [&](bool partial) {
     return Kernel(kernels::attention, Spec()
                                           .num("D", dim)
@@ -60,24 +70,34 @@ Status attend(Plan& op, const Attention& a) {
                                           .flag("PARTIAL", partial)
                                           .input("q", a.q.dtype())
                                           .input("k", a.k.dtype())
-                                          .input("mask", mask_type)
+                                          .input("mask", a.mask ? a.mask->dtype() : a.q.dtype())
                                           .output("y", partial ? DType::f32 : a.y.dtype()));
   };
-  AttentionParams params{
-      rows,   a.heads, a.queries, 1,      a.keys,   std::max(a.keys, 1u), a.heads / a.kv_heads, a.offset, a.scale, {},
-      a.q_at, a.k_at,  a.v_at,    a.y_at, a.mask_at};
+  const auto splits_for = [&](u32 keys, u32 queries) { return splits_of(op.device(), keys, queries, dim, value_dim); };
+  const u32 splits = splits_for(a.keys, a.queries);
+  AttentionParams params{rows * splits,
+                         a.heads,
+                         a.queries,
+                         splits,
+                         a.keys,
+                         std::max(ceil_div(a.keys, splits), 1u),
+                         a.heads / a.kv_heads,
+                         a.offset,
+                         a.scale,
+                         {},
+                         a.q_at,
+                         a.k_at,
+                         a.v_at,
+                         a.y_at,
+                         a.mask_at};
   const Operand mask = a.mask ? Operand(*a.mask) : Operand(a.q);
-  // Few queries leave most of a GPU idle: split their keys.
-  if (!op.branch(a.queries <= 4 && a.keys > keys_per_split))
+  if (!op.branch(splits > 1))
     return op.dispatch(kernel(false), {a.q, a.k, a.v, mask, a.y}, params, one_thread_per(rows, 64));
 
-  const u32 most = std::min(max_splits, ceil_div(std::max(a.max_keys, 1u), keys_per_split));
-  const u32 splits = std::min(most, ceil_div(std::max(a.keys, 1u), keys_per_split));
-  params.splits = splits;
-  params.split_keys = ceil_div(a.keys, splits);
-  params.count = rows * splits;
-  const Operand scratch =
-      op.scratch(u64(a.batch) * a.heads * std::min(a.max_queries, 4u) * most * (value_dim + 2) * sizeof(f32));
+  // Enough for any number of queries and keys.
+  const u32 few = std::min(a.max_queries, few_queries), most = splits_for(a.max_keys, a.max_queries);
+  const u64 parts = std::max<u64>(u64(few) * splits_for(a.max_keys, few), most > 1 ? u64(a.max_queries) * most : 0);
+  const Operand scratch = op.scratch(u64(a.batch) * a.heads * parts * (value_dim + 2) * sizeof(f32));
   TRY_DO(op.dispatch(kernel(true), {a.q, a.k, a.v, mask, scratch}, params, one_thread_per(params.count, 64)));
   const u32 count = rows * value_dim;
   return op.dispatch(

@@ -1,7 +1,7 @@
 // y[n, c, h, w] = image x at the place that grid[n, h, w] names: (x, y) in −1…1 from edge to edge, or from the centre of
 // the first pixel to that of the last (ALIGN). One thread per element. What lies outside is zero, the nearest pixel of
 // the border, or a reflection at the border.
-//! use grid
+//! use grid nan
 struct Params {
   count: u32,
   channels: u32,
@@ -31,13 +31,17 @@ fn reflect_into(v: f32, size: f32) -> f32 {
   let even = flips - 2.0 * floor(flips * 0.5) < 0.5;
   return select(span - extra, extra, even) + low;
 }
-// A coordinate in pixels, moved inside as the padding says; zero padding leaves it alone. A NaN becomes 0 there.
+// The nearest coordinate inside; NaN counts as the first.
+fn clip(v: f32, size: f32) -> f32 {
+  return select(clamp(v, 0.0, size - 1.0), 0.0, is_nan(v));
+}
+// A coordinate in pixels, moved inside as the padding says; zero padding leaves it alone.
 fn inside(v: f32, size: f32) -> f32 {
   if (PADDING == BORDER) {
-    return min(max(0.0, v), size - 1.0);
+    return clip(v, size);
   }
   if (PADDING == REFLECTION) {
-    return min(max(0.0, reflect_into(v, size)), size - 1.0);
+    return clip(reflect_into(v, size), size);
   }
   return v;
 }

@@ -1,7 +1,7 @@
 // y = the largest element of each window, the last NaN if there is one; padding never wins. One thread per element. The
 // specialisation binds x, y and perhaps the indices (within a plane), and gives keep(i, index). p.number is −inf.
 //! variadic
-//! use grid window extreme
+//! use grid window nan
 @group(0) @binding(0) var<uniform> p: Window;
 
 @compute @workgroup_size(64)

@@ -24,6 +24,8 @@ struct Norm {
   f64 eps = 0;
 };
 
+constexpr RowWork work{.reductions = 2, .writes = 1};
+
 Status normalize(Plan& op, const Norm& n) {
   const auto floating = [](const std::optional<TensorArg>& t) { return !t || is_float(t->dtype()); };
   REQUIRE(op, is_float(n.x.dtype()) && is_float(n.y.dtype()) && floating(n.w) && floating(n.b),
@@ -60,7 +62,7 @@ Status rms_norm(Plan& op) {
   REQUIRE(op, n.w->numel() == n.x.dim(-1), "the weight has ", n.w->numel(), " elements, but rows of ", n.x.shape(),
           " have ", n.x.dim(-1));
   TRY_DO(op.resize(n.y, n.x.shape()));
-  n.rows.emplace(op, n.x, 1u << (n.x.rank() - 1));
+  TRY(n.rows, Rows::over(op, n.x, 1u << (n.x.rank() - 1), work));
   n.centered = false;
   n.eps = op.number_or(2, FLT_EPSILON);
   return normalize(op, n);
@@ -91,7 +93,7 @@ Status layer_norm(Plan& op) {
   TRY_DO(op.resize(n.y, n.x.shape()));
   TRY_DO(op.resize(*n.mean, stats));
   TRY_DO(op.resize(*n.rstd, stats));
-  n.rows.emplace(op, n.x, axes_from(first, rank));
+  TRY(n.rows, Rows::over(op, n.x, axes_from(first, rank), work));
   n.eps = op.number(4);
   return normalize(op, n);
 }
@@ -117,7 +119,7 @@ Status group_norm(Plan& op) {
   n.groups = u32(groups);
   n.stride = u32(n.x.shape().product(2, n.x.rank()));
   const auto as_rows = [&](const Shape& x) { return Shape{x[0] * n.groups, u32(x.product(1, x.rank()) / n.groups)}; };
-  n.rows.emplace(op, as_rows(n.x.shape()), as_rows(n.x.max()), axes_from(1, 2));
+  TRY(n.rows, Rows::over(op, as_rows(n.x.shape()), as_rows(n.x.max()), axes_from(1, 2), work));
   n.eps = op.number(7);
   return normalize(op, n);
 }

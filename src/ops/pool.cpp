@@ -54,6 +54,8 @@ Result<Shape> place_windows(Plan& op, const TensorArg& x, const TensorArg& y, co
           x.shape());
   REQUIRE(op, is_float(x.dtype()) && x.dtype() == y.dtype(), "pooling needs floating-point tensors of one type, not ",
           x.dtype(), " and ", y.dtype());
+  REQUIRE_SUPPORTED(op, u64(args.kernel[0]) * u64(args.kernel[1] + 1) <= max_rounds(op.device()), "a kernel of ",
+                    args.kernel[0], " by ", args.kernel[1], " is too large for a software adapter; use a GPU");
   Shape shape = x.shape();
   for (u32 i = 0; i < 2; ++i) {
     const u32 axis = x.rank() - 2 + i;
@@ -88,7 +90,7 @@ Status max_pool(Plan& op, const TensorArg& y, std::optional<TensorArg> indices) 
   if (indices) TRY_DO(op.resize(*indices, shape));
   if (y.numel() == 0) return {};
   Spec spec;
-  spec.type("V", DType::f32).flag("FLOATING", true).bind_input("x", x.dtype()).bind_output("y", y.dtype());
+  spec.bind_input("x", x.dtype()).bind_output("y", y.dtype());
   if (indices) spec.bind_output("indices", indices->dtype());
   spec.code(indices ? "fn keep(i: u32, index: i32) { indices[i] = index; }" : "fn keep(i: u32, index: i32) {}");
   const std::array<Operand, 3> operands{x, y, indices ? Operand(*indices) : Operand()};

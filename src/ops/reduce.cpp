@@ -40,7 +40,7 @@ Shape without(const Shape& shape, AxisSet axes, bool keep) {
 
 Spec spec_of(const TensorArg& x, const Rows& rows, bool floating) {
   Spec spec;
-  spec.type("V", floating ? DType::f32 : DType::i32).flag("FLOATING", floating).input("x", x.dtype());
+  spec.type("V", floating ? DType::f32 : DType::i32).input("x", x.dtype());
   rows.specialise(spec);
   return spec;
 }
@@ -62,7 +62,7 @@ Status reduce(Plan& op, Kind kind) {
   REQUIRE(op, floating || kind != Kind::mean, "a mean is floating-point, not ", y.dtype());
   REQUIRE_SUPPORTED(op, size_of(y.dtype()) > 1, "reductions to ", y.dtype(), " are not supported; cast to int32 first");
   TRY_DO(op.resize(y, without(x.shape(), axes, op.flag_or(2, false))));
-  const Rows rows(op, x, axes);
+  TRY(const Rows rows, Rows::over(op, x, axes, {.reductions = 1}));
   REQUIRE(op, sum || rows.length() > 0 || y.numel() == 0, "rows of ", x.shape(), " have no elements, so no extreme");
   if (y.numel() == 0) return {};
   Spec spec = spec_of(x, rows, floating);
@@ -81,7 +81,7 @@ Status arg_reduce(Plan& op, bool largest) {
   const AxisSet axes = op.is_null(1) ? axes_from(0, x.rank()) : 1u << op.axis(1, x.rank());
   REQUIRE(op, y.dtype() == DType::i32, "indices are integers, but the result is ", y.dtype());
   TRY_DO(op.resize(y, without(x.shape(), axes, op.flag_or(2, false))));
-  const Rows rows(op, x, axes);
+  TRY(const Rows rows, Rows::over(op, x, axes, {.reductions = 1}));
   REQUIRE(op, rows.length() > 0 || y.numel() == 0, "rows of ", x.shape(), " have no elements, so no extreme");
   if (y.numel() == 0) return {};
   Spec spec = spec_of(x, rows, is_float(x.dtype()));

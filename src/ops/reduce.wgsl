@@ -1,5 +1,5 @@
 // y[row] = the sum (SUM), mean (SUM and MEAN), largest (LARGEST) or smallest element of a row. A NaN wins.
-//! use grid rows extreme
+//! use grid rows nan
 struct Params {
   rows: Rows,
   nothing: V,  // 0, or the worst value
@@ -17,10 +17,10 @@ fn join(phase: u32, a: V, b: V) -> V {
   if (SUM) {
     return a + b;
   }
-  if (is_nan(a)) {
+  if (is_nan(f32(a))) {
     return a;
   }
-  if (is_nan(b)) {
+  if (is_nan(f32(b))) {
     return b;
   }
   return select(min(a, b), max(a, b), LARGEST);

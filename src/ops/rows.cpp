@@ -11,30 +11,43 @@ constexpr u64 long_row = 1024;   // worth a large workgroup
 
 }  // namespace
 
-// On a CPU that pretends to be a GPU, barriers cost more than all that they could save.
-RowRouting route_rows(const gpu::DeviceInfo& device, u64 rows, u64 length, bool adjacent) {
-  const bool software = device.adapter.type == gpu::AdapterType::cpu;
-  if (software || length <= short_row || (!adjacent && rows >= many_rows)) return {RowRoute::thread, 1};
-  return {RowRoute::group, length >= long_row ? 256u : 64u};
+namespace {
+
+// The loop inside of reduce_row takes four elements at a time.
+u64 rounds(u64 length, u32 lanes, RowWork work) {
+  const u64 each = length / lanes + 1;
+  return work.reductions * (each / 4 + each / 32) + work.writes * each;
 }
 
-Rows::Rows(const Plan& op, const Shape& live, const Shape& max, AxisSet along) {
-  params_.count = params_.length = 1;
-  u64 max_count = 1, max_length = 1;
+}  // namespace
+
+// On a CPU that pretends to be a GPU, barriers cost more than they save; only rows too long for a thread need them.
+RowRouting route_rows(const gpu::DeviceInfo& device, const RowExtent& max, RowWork work) {
+  const bool alone = device.adapter.type == gpu::AdapterType::cpu
+                         ? rounds(max.length, 1, work) <= max_rounds(device)
+                         : max.length <= short_row || (!max.adjacent && max.rows >= many_rows);
+  if (alone) return {RowRoute::thread, 1};
+  return {RowRoute::group, max.length >= long_row ? 256u : 64u};
+}
+
+Result<Rows> Rows::over(const Plan& op, const Shape& live, const Shape& max, AxisSet along, RowWork work) {
+  Rows out;
+  RowParams& params = out.params_;
+  params.count = params.length = 1;
+  RowExtent extent{1, 1, true};
   u32 stride = 1;
   std::optional<bool> previous;  // was the axis inside of this one along rows?
-  bool adjacent = true;
   // From the innermost axis out: neighbours of one kind are one longer axis. Which are merged depends on the file
   // alone.
   for (u32 axis = live.rank(); axis-- > 0;) {
     const u32 size = live[axis];
     const bool is_along = has_axis(along, axis);
-    (is_along ? params_.length : params_.count) *= size;
-    (is_along ? max_length : max_count) *= max[axis];
+    (is_along ? params.length : params.count) *= size;
+    (is_along ? extent.length : extent.rows) *= max[axis];
     if (max[axis] == 1) continue;
-    if (!previous) adjacent = is_along;
-    RowAxes& axes = is_along ? params_.along : params_.across;
-    u32& number = is_along ? along_ : across_;
+    if (!previous) extent.adjacent = is_along;
+    RowAxes& axes = is_along ? params.along : params.across;
+    u32& number = is_along ? out.along_ : out.across_;
     if (previous != is_along) {
       axes.sizes[number] = 1;
       axes.strides[number] = stride;
@@ -44,7 +57,10 @@ Rows::Rows(const Plan& op, const Shape& live, const Shape& max, AxisSet along) {
     stride *= size;
     previous = is_along;
   }
-  routing_ = route_rows(op.device(), max_count, max_length, adjacent);
+  out.routing_ = route_rows(op.device(), extent, work);
+  REQUIRE_SUPPORTED(op, rounds(extent.length, out.routing_.lanes, work) <= max_rounds(op.device()), "rows of ",
+                    extent.length, " elements are too long for a software adapter; use a GPU");
+  return out;
 }
 
 void Rows::specialise(Spec& spec) const {

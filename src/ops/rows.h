@@ -13,9 +13,19 @@ struct RowRouting {
   RowRoute route;
   u32 lanes;  // threads per row
 };
-// `adjacent`: neighbouring elements of a row are neighbours in memory. Depends on maximal shapes alone, so that an op
-// keeps its kernel while shapes change.
-RowRouting route_rows(const gpu::DeviceInfo& device, u64 rows, u64 length, bool adjacent);
+
+// What a kernel does with each element of a row.
+struct RowWork {
+  u32 reductions = 1;  // calls of reduce_row
+  u32 writes = 0;      // loops besides those
+};
+
+struct RowExtent {
+  u64 rows, length;
+  bool adjacent;  // neighbouring elements of a row are neighbours in memory
+};
+// Depends on maximal shapes alone, so that an op keeps its kernel while shapes change.
+RowRouting route_rows(const gpu::DeviceInfo& device, const RowExtent& max, RowWork work);
 
 // Sizes and strides of merged axes, innermost first.
 struct RowAxes {
@@ -35,8 +45,10 @@ constexpr AxisSet axes_from(u32 first, u32 rank) { return ((1u << rank) - 1) & ~
 class Rows {
  public:
   // Rows along `along`; the other axes lead from row to row, in order.
-  Rows(const Plan& op, const Shape& live, const Shape& max, AxisSet along);
-  Rows(const Plan& op, const TensorArg& x, AxisSet along) : Rows(op, x.shape(), x.max(), along) {}
+  static Result<Rows> over(const Plan& op, const Shape& live, const Shape& max, AxisSet along, RowWork work);
+  static Result<Rows> over(const Plan& op, const TensorArg& x, AxisSet along, RowWork work) {
+    return over(op, x.shape(), x.max(), along, work);
+  }
 
   const RowParams& params() const { return params_; }
   u32 count() const { return params_.count; }

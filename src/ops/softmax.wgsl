@@ -1,7 +1,10 @@
 // y = exp(x - max) / Σ exp(x - max) of each row, or its logarithm (LOG). −inf counts as nothing, as masks use it; a row
 // of nothing else is NaN, as in torch.
-//! use grid rows
-struct Params { rows: Rows }
+//! use grid rows nan
+struct Params {
+  rows: Rows,
+  nan: f32,
+}
 @group(0) @binding(0) var<uniform> p: Params;
 @group(0) @binding(1) var<storage, read> x: array<x_store>;
 @group(0) @binding(2) var<storage, read_write> y: array<y_store>;
@@ -21,7 +24,8 @@ fn visit(phase: u32, at: u32, i: u32, pivot: f32) -> f32 {
   if (phase == LARGEST) {
     return x_get(at);
   }
-  return exp(x_get(at) - pivot);
+  let v = x_get(at) - pivot;
+  return select(exp(v), v, is_nan(v));  // not all drivers' exp keeps a NaN
 }
 
 @compute @workgroup_size(ROW_THREADS)
@@ -34,13 +38,11 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
   let largest = reduce_row(LARGEST, start, 0.0, lid);
   let sum = reduce_row(SUM, start, largest, lid);
   let log_sum = log(sum);
+  let broken = sum == 0.0 || is_nan(sum);
   for (var i = row_lane(lid); i < p.rows.length; i += LANES) {
     let at = start + row_offset(i);
     let v = x_get(at) - largest;
-    if (LOG) {
-      y[at] = y_store(v - log_sum);
-    } else {
-      y[at] = y_store(exp(v) / sum);
-    }
+    let result = select(exp(v) / sum, v - log_sum, LOG);
+    y[at] = y_store(select(result, p.nan, broken));
   }
 }

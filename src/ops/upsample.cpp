@@ -13,8 +13,16 @@ struct Params {
   f32 scale[2];         // steps in the input per step in the output
 };
 
-// op(x, sizes?, …, scales?, out): either sizes or scales are given; with scales, torch steps by what they say and not
-// by the ratio of the sizes.
+// As torch computes it: a scale that is given (not 0) counts more than the ratio of the sizes, except where nearest
+// pixels are copied or doubled.
+f32 step_of(u32 in, u32 out, f64 scale, bool nearest, bool align) {
+  if (align) return out > 1 ? f32(in - 1) / f32(out - 1) : 0;
+  if (nearest && out == in) return 1;
+  if (nearest && out == 2 * in) return 0.5f;
+  return scale > 0 ? f32(1 / scale) : f32(in) / f32(out);
+}
+
+// op(x, sizes?, …, scales?, out): either sizes or scales are given.
 Status upsample(Plan& op, bool nearest, bool align, u32 scales_arg) {
   const TensorArg x = op.tensor(0), y = op.last_output();
   const IntList sizes = op.ints(1);
@@ -34,10 +42,7 @@ Status upsample(Plan& op, bool nearest, bool align, u32 scales_arg) {
     shape[2 + i] = u32(std::clamp(out, 1.0, f64(INT32_MAX)));
     params.size[i] = in;
     params.out[i] = shape[2 + i];
-    if (align)
-      params.scale[i] = params.out[i] > 1 ? f32(in - 1) / f32(params.out[i] - 1) : 0;
-    else
-      params.scale[i] = scale > 0 ? f32(1 / scale) : f32(in) / f32(params.out[i]);
+    params.scale[i] = step_of(in, params.out[i], scale, nearest, align);
   }
   TRY_DO(op.resize(y, shape));
   if (y.numel() == 0) return {};

@@ -2,8 +2,6 @@
 // One device for all GPU tests of a process.
 #pragma once
 
-#include "graph/context.h"
-
 #include <pteron/device.h>
 
 #include <gtest/gtest.h>
@@ -17,13 +15,6 @@ inline const Device& device() {
     return *std::move(opened);
   }();
   return shared;
-}
-
-// The same device with kernels chosen as for an adapter of this type, so that every route is tested on every adapter.
-inline Device device_as(gpu::AdapterType type) {
-  gpu::DeviceInfo info = device().context()->info();
-  info.adapter.type = type;
-  return Device(std::make_shared<graph::Context>(device().context()->device().shared_from_this(), std::move(info)));
 }
 
 }  // namespace pteron::test

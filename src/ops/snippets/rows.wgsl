@@ -43,8 +43,18 @@ fn reduce_row(phase: u32, start: u32, pivot: f32, lid: u32) -> State {
     var outer = nothing(phase);
     for (var b = a; b < min(length, a + 64u * BLOCK); b += BLOCK) {
       var inner = nothing(phase);
-      for (var i = b; i < min(length, b + BLOCK); i += LANES) {
+      let end = min(length, b + BLOCK);
+      for (var i = b; i < end; i += 4u * LANES) {
         inner = join(phase, inner, visit(phase, start + row_offset(i), i, pivot));
+        if (i + LANES < end) {
+          inner = join(phase, inner, visit(phase, start + row_offset(i + LANES), i + LANES, pivot));
+        }
+        if (i + 2u * LANES < end) {
+          inner = join(phase, inner, visit(phase, start + row_offset(i + 2u * LANES), i + 2u * LANES, pivot));
+        }
+        if (i + 3u * LANES < end) {
+          inner = join(phase, inner, visit(phase, start + row_offset(i + 3u * LANES), i + 3u * LANES, pivot));
+        }
       }
       outer = join(phase, outer, inner);
     }
