@@ -182,6 +182,7 @@ Status attend_cached(Plan& op, const TensorArg& q, const TensorArg& k_cache, con
   const bool batched = q.rank() == 4;
   REQUIRE(op, !batched || q.dim(0) == k_cache.dim(0), "the query has batch ", q.dim(0), ", the caches ",
           k_cache.dim(0));
+  REQUIRE_LIVE(op, start >= 0, "the first position is ", start, "; it must not be negative");
   TRY_DO(op.resize(y, q.shape()));
   const u32 capacity = k_cache.dim(-3);
   Attention a{q, k_cache, v_cache, y, op.maybe_tensor(first_arg)};
@@ -204,8 +205,8 @@ Status attend_cached(Plan& op, const TensorArg& q, const TensorArg& k_cache, con
                  capacity, " positions");
     TRY(a.mask_at, mask_strides(op, *a.mask, a));
   } else {
-    REQUIRE_LIVE(op, start >= 0 && start + i64(a.queries) <= i64(capacity), "positions ", start, " to ",
-                 start + i64(a.queries), " don't fit caches of ", capacity, "; the context is full");
+    REQUIRE_LIVE(op, start + i64(a.queries) <= i64(capacity), "positions ", start, " to ", start + i64(a.queries),
+                 " don't fit caches of ", capacity, "; the context is full");
     a.keys = u32(std::clamp<i64>(start + i64(a.queries), 0, capacity));
   }
   return attend(op, a);

@@ -28,7 +28,7 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
   var divisor = p.number;
   if (!FIXED) {
     let sides = select(end - first, padded_end - window, INCLUDE_PAD);
-    divisor = f32(sides.x * sides.y);
+    divisor = f32(sides.x) * f32(sides.y);
   }
   let empty = any(first >= end);
   y[i] = y_store(select(sum / divisor, 0.0, empty));

@@ -59,12 +59,13 @@ Result<Shape> place_windows(Plan& op, const TensorArg& x, const TensorArg& y, co
   Shape shape = x.shape();
   for (u32 i = 0; i < 2; ++i) {
     const u32 axis = x.rank() - 2 + i;
-    const i64 kernel = args.kernel[i], dilation = args.dilation[i];
-    REQUIRE(op, args.padding[i] <= (dilation * (kernel - 1) + 1) / 2, "a padding of ", args.padding[i],
-            " is more than half of the kernel, which spans ", dilation * (kernel - 1) + 1);
+    const i64 kernel = args.kernel[i], dilation = args.dilation[i], span = dilation * (kernel - 1) + 1;
+    REQUIRE(op, span <= INT32_MAX / 4, "a kernel of ", kernel, " with dilation ", dilation, " spans too much");
+    REQUIRE(op, args.padding[i] <= span / 2, "a padding of ", args.padding[i],
+            " is more than half of the kernel, which spans ", span);
     const i64 out = pooled_size(x.shape()[axis], kernel, args.stride[i], args.padding[i], dilation, args.ceil);
-    REQUIRE_LIVE(op, out >= 1, "a window of ", dilation * (kernel - 1) + 1, " doesn't fit axis ", axis, " of ",
-                 x.shape(), " with padding ", args.padding[i]);
+    REQUIRE_LIVE(op, out >= 1, "a window of ", span, " doesn't fit axis ", axis, " of ", x.shape(), " with padding ",
+                 args.padding[i]);
     shape[axis] = u32(std::max<i64>(out, 1));
     window.size[i] = x.shape()[axis];
     window.out[i] = shape[axis];

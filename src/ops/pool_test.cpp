@@ -49,6 +49,11 @@ TEST(Pool, RejectsTensorsThatAreNoImages) {
   expect_refusal({.dtype = DType::i32}, "not int32");
 }
 
+TEST(Pool, RejectsWindowsBeyondAllImages) {
+  EXPECT_NE(load_error(max_pool({.kernel = {1 << 14}, .dilation = {1 << 28}})).find("spans too much"),
+            std::string::npos);
+}
+
 TEST(Pool, RejectsDilationOfZero) {
   EXPECT_NE(load_error(max_pool({.dilation = {0}})).find("the dilation is 0"), std::string::npos);
 }
