@@ -2,7 +2,7 @@
 #include "ops/linear_q4.h"
 
 #include "ops/q4_tiles.h"
-#include "ops/rms_norm.h"
+#include "ops/norm.h"
 
 #include <algorithm>
 
