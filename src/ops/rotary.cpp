@@ -34,7 +34,8 @@ Status check(Plan& op, const TensorArg& x, const TensorArg& cosines, const Tenso
   REQUIRE(op, x.dtype() == y.dtype(), "the result is ", y.dtype(), ", but the input is ", x.dtype());
   REQUIRE(op, cosines.dtype() == sines.dtype() && cosines.shape() == sines.shape(), "cosines ", cosines.shape(),
           " and sines ", sines.shape(), " differ");
-  REQUIRE(op, cosines.rank() >= 2 && cosines.dim(-1) > 0, "the tables must be [positions, angles], not ", cosines.shape());
+  REQUIRE(op, cosines.rank() >= 2 && cosines.dim(-1) > 0, "the tables must be [positions, angles], not ",
+          cosines.shape());
   const u32 rotated = interleaved ? 2 * cosines.dim(-1) : cosines.dim(-1);
   REQUIRE(op, rotated % 2 == 0 && rotated <= x.dim(-1), "tables of width ", cosines.dim(-1), " don't fit heads of ",
           x.dim(-1), " elements");
