@@ -59,10 +59,18 @@ boolean = _spec(torch.bool)
 
 
 @dataclasses.dataclass(frozen=True)
+class integer:
+    """An int as an input, symbolic in the program. The main call gets the highest."""
+
+    low: int
+    high: int
+
+
+@dataclasses.dataclass(frozen=True)
 class Case:
     name: str  # "suite/case"
     module: Callable  # a function of tensors, an nn.Module class, or a function without arguments that makes a module
-    inputs: tuple[Spec | int | float, ...]
+    inputs: tuple[Spec | integer | int | float, ...]
     expect_ops: tuple[str, ...]  # must be in the delegate
     # Further calls: each names the size of dims and the values of inputs (by parameter) that differ; the others are as
     # high as they can be, and random. An int stands for the only dim.
@@ -76,6 +84,7 @@ class Case:
     int8_slack: int = 0  # 1 for ops that round to 8 bits
     compile: Mapping[str, Any] = dataclasses.field(default_factory=dict)  # options of VulkanPartitioner
     edge: Mapping[str, Any] = dataclasses.field(default_factory=dict)  # options of EdgeCompileConfig
+    passes: tuple = ()  # that change the graph before it is partitioned
     strict: bool = False  # torch.export's
     portable_ops: tuple[str, ...] = ()  # that may stay outside of the delegate
     # Takes the module's place for the goldens where it can't compute in float64 itself.

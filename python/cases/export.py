@@ -35,7 +35,7 @@ def export_all(cases: list[Case], out: Path) -> int:
                 size += export_case(case, out)
             except Exception:  # the others can still be exported
                 failed.append(case.name)
-                traceback.print_exc()
+                print(f"\n{traceback.format_exc()}", file=sys.stderr)
     print(f"{len(cases) - len(failed)} of {len(cases)} cases exported, {size / 1024:.0f} KiB")
     for name in failed:
         print(f"failed: {name}")

@@ -74,7 +74,7 @@ def make_inputs(case: Case, number: int, call: Mapping[str, Any]) -> tuple[dict[
     for index, spec in enumerate(case.inputs):
         given = call.get(names[index]) if index < len(names) else None
         if not isinstance(spec, Spec):
-            inputs.append(spec if given is None else given)
+            inputs.append(getattr(spec, "high", spec) if given is None else given)
             continue
         shape = tuple(size_of(size, sizes) for size in spec.shape)
         if given is not None:
@@ -115,7 +115,7 @@ def check_agreement(case: Case, precise: list, single: list):
         raise ValueError(f"{case.name}: the reference has {len(precise)} outputs, the module {len(single)}")
     for index, (p, s) in enumerate(zip(precise, single)):
         if p.shape != s.shape:
-            raise ValueError(f"{case.name}: output {index} is {tuple(p.shape)} in float64 and {tuple(s.shape)} otherwise")
+            raise ValueError(f"{case.name}: output {index} is {tuple(p.shape)} in float64, else {tuple(s.shape)}")
         if s.is_floating_point():
             same = torch.allclose(p.double(), s.double(), rtol=max(case.rtol, 1e-5), atol=case.atol, equal_nan=True)
         else:

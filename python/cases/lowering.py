@@ -22,7 +22,7 @@ from executorch.exir import EdgeCompileConfig, to_edge_transform_and_lower
 from executorch.extension.llm.custom_ops import custom_ops  # noqa: F401  the llama ops
 from torch.export import Dim
 
-from cases.case import Case
+from cases.case import Case, integer
 from cases.golden import build, first_call, make_inputs
 
 
@@ -52,13 +52,10 @@ def prepare_process():
     gc.freeze()
 
 
-def dynamic_shapes(case: Case):
-    if not case.dims():
-        return None
-    return tuple(
-        {axis: size for axis, size in enumerate(getattr(spec, "shape", ())) if isinstance(size, Dim)} or None
-        for spec in case.inputs
-    )
+def dynamic_shape(spec):
+    if isinstance(spec, integer):
+        return Dim.DYNAMIC(min=spec.low, max=spec.high)
+    return {axis: size for axis, size in enumerate(getattr(spec, "shape", ())) if isinstance(size, Dim)} or None
 
 
 def mutated_inputs(exported: torch.export.ExportedProgram) -> list[int]:
@@ -94,10 +91,11 @@ def lower(case: Case) -> Lowered:
     prepare_process()
     _, inputs = make_inputs(case, 0, {} if case.dims() else first_call(case))
     exported = torch.export.export(
-        build(case), tuple(inputs), dynamic_shapes=dynamic_shapes(case), strict=case.strict
+        build(case), tuple(inputs), dynamic_shapes=tuple(map(dynamic_shape, case.inputs)), strict=case.strict
     )
     manager = to_edge_transform_and_lower(
         exported,
+        transform_passes=list(case.passes),
         partitioner=[VulkanPartitioner(dict(case.compile))],
         compile_config=EdgeCompileConfig(**case.edge),
     ).to_executorch()
