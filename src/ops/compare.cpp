@@ -61,15 +61,16 @@ Status where(Plan& op) {
 
 }  // namespace
 
+// NaN differs from everything, but some compilers' `!=` says that it does not.
 static constexpr OpEntry entries[] = {
     {"aten.eq.Tensor", binary, "a == b"},
-    {"aten.ne.Tensor", binary, "a != b"},
+    {"aten.ne.Tensor", binary, "!(a == b)"},
     {"aten.lt.Tensor", binary, "a < b"},
     {"aten.le.Tensor", binary, "a <= b"},
     {"aten.gt.Tensor", binary, "a > b"},
     {"aten.ge.Tensor", binary, "a >= b"},
     {"aten.eq.Scalar", with_scalar, "a == s0"},
-    {"aten.ne.Scalar", with_scalar, "a != s0"},
+    {"aten.ne.Scalar", with_scalar, "!(a == s0)"},
     {"aten.lt.Scalar", with_scalar, "a < s0"},
     {"aten.le.Scalar", with_scalar, "a <= s0"},
     {"aten.gt.Scalar", with_scalar, "a > s0"},
