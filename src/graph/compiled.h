@@ -82,7 +82,6 @@ struct IndexCheck {
 struct FaultSlot {
   u32 op = 0;
   std::string what;
-  u64 limit = 0;
 };
 
 struct CompileOptions {

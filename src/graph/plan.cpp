@@ -36,9 +36,10 @@ Status Plan::run() {
   if (!status) return status;
   for (u32 i = 0; i < redirected_count_; ++i) {
     const Redirect& r = redirected_[i];
-    const u32 words = u32((live_.shape[r.output].numel() * size_of(facts_.dtype[r.output]) + 3) / 4);
+    const u32 quads = u32((live_.shape[r.output].numel() * size_of(facts_.dtype[r.output]) + 15) / 16);
+    if (quads == 0) continue;
     TRY_DO(dispatch_raw(Kernel(kernels::copy_words), std::array{r.scratch, Operand(Operand::tensor, r.output)},
-                        std::as_bytes(std::span(&words, 1)), one_thread_per(words, 64)));
+                        std::as_bytes(std::span(&quads, 1)), one_thread_per(quads, 64)));
   }
   return {};
 }

@@ -8,6 +8,7 @@
 
 namespace pteron::ops {
 
+using graph::Access;
 using graph::Grid;
 using graph::IntList;
 using graph::Kernel;
