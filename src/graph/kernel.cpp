@@ -47,6 +47,34 @@ std::string accessors(std::string_view name, DType t, bool output) {
   return out + "; }\n";
 }
 
+// Four elements to a vector, or four bytes to a word.
+std::string quad_accessors(std::string_view name, DType t, bool output) {
+  const bool bytes = size_of(t) == 1;
+  const std::string value = str("vec4<", value_type(t), ">");
+  const std::string store = bytes ? "u32" : str("vec4<", store_type(t), ">");
+  std::string out = str("alias ", name, "_store = ", store, ";\nalias ", name, "_val = ", value_type(t), ";\n");
+  out += str("fn ", name, "_get(i: u32) -> ", value_type(t), " { return ");
+  out += bytes ? element(name, t) : str(value_type(t), "(", name, "[i >> 2u][i & 3u])");
+  out += str("; }\nfn ", name, "_quad(q: u32) -> ", value, " { return ", value, "(");
+  switch (t) {
+    case DType::u8: out += str("(vec4u(", name, "[q]) >> vec4u(0u, 8u, 16u, 24u)) & vec4u(255u)"); break;
+    case DType::i8: out += str("bitcast<vec4i>(vec4u(", name, "[q]) << vec4u(24u, 16u, 8u, 0u)) >> vec4u(24u)"); break;
+    case DType::boolean:
+      out += str("(vec4u(", name, "[q]) & vec4u(255u, 255u << 8u, 255u << 16u, 255u << 24u)) != vec4u(0u)");
+      break;
+    default: out += str(name, "[q]");
+  }
+  out += "); }\n";
+  if (!output) return out;
+  out += str("fn ", name, "_put(q: u32, v: ", value, ") { ");
+  if (t == DType::boolean)
+    out += "let w = select(vec4u(0u), vec4u(1u, 1u << 8u, 1u << 16u, 1u << 24u), v != vec4i(0)); ";
+  else if (bytes)
+    out += "let w = (bitcast<vec4u>(v) & vec4u(255u)) << vec4u(0u, 8u, 16u, 24u); ";
+  out += str(name, "[q] = ", bytes ? "w.x | w.y | w.z | w.w" : str(store, "(v)"), "; }\n");
+  return out;
+}
+
 std::string apply_function(std::string_view expression, u32 arity) {
   static constexpr std::string_view params[] = {"", "a: V", "a: V, b: V", "a: V, b: V, c: V", "a: V, b: V, c: V, d: V"};
   return str("fn apply(", params[std::min(arity, 4u)], ") -> y_val { let s0 = p.s0; let s1 = p.s1; return y_val(",
@@ -86,7 +114,7 @@ Spec& Spec::add(Entry::Kind kind, std::string_view name, u32 value, std::string_
 
 bool Spec::uses_f16() const {
   return std::any_of(entries_.begin(), entries_.begin() + count_, [](const Entry& e) {
-    const bool typed = e.kind >= Entry::type && e.kind <= Entry::bound_output;
+    const bool typed = e.kind >= Entry::type && e.kind <= Entry::bound_output_quads;
     return (typed && DType(e.value) == DType::f16) || e.wgsl_type.ends_with("f16>") || e.wgsl_type.ends_with('h');
   });
 }
@@ -96,8 +124,10 @@ u32 Spec::bindings(std::span<gpu::BindingKind> out) const {
   for (u32 i = 0; i < count_ && count < out.size(); ++i) {
     switch (entries_[i].kind) {
       case Entry::bound_input:
+      case Entry::bound_input_quads:
       case Entry::array: out[count++] = gpu::BindingKind::read; break;
       case Entry::bound_output:
+      case Entry::bound_output_quads:
       case Entry::writable_array: out[count++] = gpu::BindingKind::read_write; break;
       case Entry::uniform_array: out[count++] = gpu::BindingKind::uniform; break;
       default: break;
@@ -125,10 +155,15 @@ std::string Spec::declarations() const {
       case Entry::output: out += accessors(e.name, DType(e.value), true); break;
       case Entry::bound_input:
       case Entry::bound_output:
-        out += str("@group(0) @binding(", binding++, ") var<storage, ",
-                   e.kind == Entry::bound_output ? "read_write" : "read", "> ", e.name, ": array<", e.name,
-                   "_store>;\n", accessors(e.name, DType(e.value), e.kind == Entry::bound_output));
+      case Entry::bound_input_quads:
+      case Entry::bound_output_quads: {
+        const bool output = e.kind == Entry::bound_output || e.kind == Entry::bound_output_quads;
+        const bool quads = e.kind == Entry::bound_input_quads || e.kind == Entry::bound_output_quads;
+        out += str("@group(0) @binding(", binding++, ") var<storage, ", output ? "read_write" : "read", "> ", e.name,
+                   ": array<", e.name, "_store>;\n");
+        out += quads ? quad_accessors(e.name, DType(e.value), output) : accessors(e.name, DType(e.value), output);
         break;
+      }
       case Entry::array:
       case Entry::writable_array:
         out += str("@group(0) @binding(", binding++, ") var<storage, ",

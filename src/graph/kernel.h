@@ -39,6 +39,12 @@ class Spec {
   // The same for a variadic kernel, with the declaration of the binding; they are numbered in order, from 1.
   Spec& bind_input(std::string_view name, DType value) { return add(Entry::bound_input, name, u32(value)); }
   Spec& bind_output(std::string_view name, DType value) { return add(Entry::bound_output, name, u32(value)); }
+  // In quads, four elements at a time whatever the type: NAME_get(i), NAME_val, NAME_quad(q) -> vec4<NAME_val> and, for
+  // outputs, NAME_put(q, values). Memory is padded to 16 bytes, so the last quad is read and written whole.
+  Spec& bind_input_quads(std::string_view name, DType value) { return add(Entry::bound_input_quads, name, u32(value)); }
+  Spec& bind_output_quads(std::string_view name, DType value) {
+    return add(Entry::bound_output_quads, name, u32(value));
+  }
   // For a variadic kernel, an array of a WGSL type under its own name: "vec4f", "vec4u", …
   Spec& bind_array(std::string_view name, std::string_view type, gpu::BindingKind kind = gpu::BindingKind::read) {
     return add(kind == gpu::BindingKind::read ? Entry::array : Entry::writable_array, name, 0, type);
@@ -83,6 +89,8 @@ class Spec {
       output,
       bound_input,
       bound_output,
+      bound_input_quads,
+      bound_output_quads,
       array,
       writable_array,
       uniform_array,
@@ -100,7 +108,7 @@ class Spec {
   Spec& add(Entry::Kind kind, std::string_view name, u32 value, std::string_view type = {});
 
   u32 count_ = 0;
-  std::array<Entry, 28> entries_{};
+  std::array<Entry, 32> entries_{};
 };
 
 // A kernel with its specialisation.

@@ -110,10 +110,14 @@ Status Loading::plan_constants() {
   return {};
 }
 
+u64 Loading::file_row_bytes(const Task& task) {
+  return task.packing->row_bytes / size_of(task.to) * size_of(task.from);
+}
+
 u64 Loading::chunk_of(const Task& task) const {
   const u64 left = task.location.range.size - task.done;
   if (!task.packing) return std::min(left, chunk_bytes);
-  const u64 group = task.packing->group_rows * task.packing->row_bytes;
+  const u64 group = task.packing->group_rows * file_row_bytes(task);
   return std::min(left, std::max(group, chunk_bytes / std::max<u64>(group, 1) * group));
 }
 
@@ -159,9 +163,14 @@ Status Loading::supply_raw(Task& task, Bytes bytes) {
 
 Status Loading::supply_packed(Task& task, Bytes bytes) {
   const Packing& packing = *task.packing;
-  const u64 first_row = task.done / packing.row_bytes;
-  const u64 rows = bytes.size() / packing.row_bytes;
+  const u64 first_row = task.done / file_row_bytes(task);
+  const u64 rows = bytes.size() / file_row_bytes(task);
   const u64 groups = (rows + packing.group_rows - 1) / packing.group_rows;
+  if (task.from != task.to) {
+    converted_.resize(rows * packing.row_bytes);
+    TRY_DO(convert(bytes, task.from, converted_, task.to));
+    bytes = converted_;
+  }
   buffer_.assign(groups * packing.group_bytes, std::byte(0));
   packing.pack(packing, bytes, first_row, buffer_);
   return write(task, task.offset + first_row / packing.group_rows * packing.group_bytes, buffer_);

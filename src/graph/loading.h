@@ -47,6 +47,7 @@ class Loading {
   Status plan_constants();
   Status start_pipelines();
   Result<std::shared_ptr<GpuConstant>> allocate(u64 bytes, const std::vector<u64>& split, std::string_view label);
+  static u64 file_row_bytes(const Task& task);
   u64 chunk_of(const Task& task) const;
   Status write(const Task& task, u64 offset, Bytes bytes);
   Status supply_raw(Task& task, Bytes bytes);
@@ -59,7 +60,7 @@ class Loading {
   std::vector<Task> tasks_;
   size_t current_ = 0;
   u64 total_bytes_ = 0, done_bytes_ = 0, unsent_bytes_ = 0;
-  std::vector<std::byte> buffer_;
+  std::vector<std::byte> buffer_, converted_;
 
   std::vector<std::string> sources_;         // of pipelines that are compiling
   std::vector<std::vector<u32>> wanted_by_;  // indices into LoadedGraph::pipelines
