@@ -2,6 +2,7 @@
 #include "support/fixture.h"
 
 #include "base/half.h"
+#include "base/text.h"
 
 #include <nlohmann/json.hpp>
 
@@ -83,68 +84,106 @@ std::vector<fs::path> find_fixtures(const fs::path& root) {
   return out;
 }
 
+namespace {
+
+// Missing or null counts as empty.
+const Json& list_of(const Json& manifest, const char* key) {
+  static const Json none = Json::array();
+  const auto found = manifest.find(key);
+  return found == manifest.end() || found->is_null() ? none : *found;
+}
+
+Tolerance read_tolerance(const Json& manifest) {
+  Tolerance out;
+  out.atol = manifest.value("atol", out.atol);
+  out.rtol = manifest.value("rtol", out.rtol);
+  out.nmse = manifest.value("nmse", out.nmse);
+  out.int8_slack = manifest.value("int8_slack", out.int8_slack);
+  return out;
+}
+
+std::vector<InputSet> read_sets(const fs::path& folder, const Json& manifest) {
+  std::vector<InputSet> out;
+  const auto add = [&](const std::string& name, const Json& set) {
+    out.push_back({name, read_tensors(folder, set["inputs"]), read_tensors(folder, set["outputs"])});
+  };
+  add("main", manifest);
+  for (const Json& live : list_of(manifest, "live"))
+    if (live.contains("outputs")) add("live " + live["size"].dump(), live);
+  for (const Json& step : list_of(manifest, "steps")) add("step " + std::to_string(out.size()), step);
+  return out;
+}
+
+std::vector<std::pair<u32, Tensor>> read_mutated(const fs::path& folder, const Json& manifest) {
+  std::vector<std::pair<u32, Tensor>> out;
+  u32 number = 0;
+  for (const Json& index : list_of(manifest, "mutated_inputs")) {
+    Json entry = manifest["inputs"][index.get<u32>()];
+    // Files are numbered by input or by order.
+    for (const std::string& name : {"mutated_" + index.dump() + ".bin", "mutated_" + std::to_string(number) + ".bin"})
+      if (fs::exists(folder / name)) {
+        entry["file"] = name;
+        out.emplace_back(index.get<u32>(), read_tensor(folder, entry));
+        break;
+      }
+    ++number;
+  }
+  return out;
+}
+
+}  // namespace
+
 Fixture read_fixture(const fs::path& folder) {
   std::ifstream file(folder / "manifest.json");
   const Json manifest = Json::parse(file);
   Fixture out;
   out.folder = folder;
   out.name = (folder.parent_path().filename() / folder.filename()).string();
-  out.atol = manifest.value("atol", 1e-3);
-  out.rtol = manifest.value("rtol", 1e-3);
-  if (manifest.contains("delegate_ops"))
-    for (const auto& [op, count] : manifest["delegate_ops"].items()) out.ops.push_back(op);
-  if (manifest.contains("portable_ops"))
-    for (const auto& [op, count] : manifest["portable_ops"].items()) out.portable_ops.push_back(op);
-  out.sets.push_back({"main", read_tensors(folder, manifest["inputs"]), read_tensors(folder, manifest["outputs"])});
-  if (manifest.contains("live") && manifest["live"].is_array())
-    for (const Json& live : manifest["live"])
-      if (live.contains("outputs"))
-        out.sets.push_back({"live " + live["size"].dump(), read_tensors(folder, live["inputs"]),
-                            read_tensors(folder, live["outputs"])});
-  if (manifest.contains("mutated_inputs") && manifest["mutated_inputs"].is_array()) {
-    u32 number = 0;
-    for (const Json& index : manifest["mutated_inputs"]) {
-      Json entry = manifest["inputs"][index.get<u32>()];
-      // Files are numbered by input or by order.
-      for (const std::string& name : {"mutated_" + index.dump() + ".bin", "mutated_" + std::to_string(number) + ".bin"})
-        if (fs::exists(folder / name)) {
-          entry["file"] = name;
-          out.mutated.emplace_back(index.get<u32>(), read_tensor(folder, entry));
-          break;
-        }
-      ++number;
-    }
-  }
+  out.tolerance = read_tolerance(manifest);
+  for (const auto& [op, count] : list_of(manifest, "delegate_ops").items()) out.ops.push_back(op);
+  for (const auto& [op, count] : list_of(manifest, "portable_ops").items()) out.portable_ops.push_back(op);
+  out.sets = read_sets(folder, manifest);
+  out.stateful = !list_of(manifest, "steps").empty();
+  out.mutated = read_mutated(folder, manifest);
+  for (const Json& name : list_of(manifest, "data_files"))
+    out.data_files.push_back((folder / name.get<std::string>()).string());
   out.output_unspecified = std::find(out.ops.begin(), out.ops.end(), "update_cache.default") != out.ops.end();
   return out;
 }
 
-Difference compare(const TensorView& actual, const TensorView& expected, f64 atol, f64 rtol) {
-  if (!(actual.shape == expected.shape))
-    return {"shape " + to_string(actual.shape) + " instead of " + to_string(expected.shape), 0};
+namespace {
+
+bool passes(f64 actual, f64 expected, DType dtype, const Tolerance& tolerance) {
+  if (std::isnan(actual) || std::isnan(expected)) return std::isnan(actual) && std::isnan(expected);
+  if (std::isinf(actual) || std::isinf(expected)) return actual == expected;
+  const f64 delta = std::abs(actual - expected);
+  if (is_float(dtype)) return delta <= tolerance.atol || delta <= tolerance.rtol * std::max(std::abs(expected), 1e-6);
+  const bool eight_bits = dtype == DType::i8 || dtype == DType::u8;
+  return delta <= (eight_bits ? tolerance.int8_slack : 0);
+}
+
+}  // namespace
+
+Difference compare(const TensorView& actual, const TensorView& expected, const Tolerance& tolerance) {
+  if (actual.dtype != expected.dtype) return {str("dtype ", actual.dtype, " instead of ", expected.dtype), 0};
+  if (!(actual.shape == expected.shape)) return {str("shape ", actual.shape, " instead of ", expected.shape), 0};
   u64 bad = 0;
-  f64 worst = 0;
+  f64 worst = 0, error_energy = 0, energy = 0;
   std::string first;
   for (u64 i = 0; i < expected.shape.numel(); ++i) {
     const f64 a = element(actual, i), e = element(expected, i);
-    bool ok = false;
-    if (std::isnan(a) || std::isnan(e))
-      ok = std::isnan(a) && std::isnan(e);
-    else if (std::isinf(a) || std::isinf(e))
-      ok = a == e;
-    else {
-      const f64 delta = std::abs(a - e);
-      worst = std::max(worst, delta);
-      const bool integer = !is_float(expected.dtype);
-      const f64 slack = integer ? (size_of(expected.dtype) == 1 && expected.dtype != DType::boolean ? 1 : 0) : atol;
-      ok = delta <= slack || (!integer && delta <= rtol * std::max(std::abs(e), 1e-6));
+    if (std::isfinite(a) && std::isfinite(e)) {
+      worst = std::max(worst, std::abs(a - e));
+      error_energy += (a - e) * (a - e);
+      energy += e * e;
     }
-    if (ok) continue;
-    if (bad++ == 0)
-      first = "element " + std::to_string(i) + " is " + std::to_string(a) + " instead of " + std::to_string(e);
+    if (passes(a, e, expected.dtype, tolerance)) continue;
+    if (bad++ == 0) first = str("element ", i, " is ", a, " instead of ", e);
   }
-  if (bad == 0) return {"", worst};
-  return {std::to_string(bad) + " of " + std::to_string(expected.shape.numel()) + " differ: " + first, worst};
+  if (bad > 0) return {str(bad, " of ", expected.shape.numel(), " differ: ", first), worst};
+  if (is_float(expected.dtype) && energy > 0 && error_energy > tolerance.nmse * energy)
+    return {str("normalised mean squared error ", error_energy / energy, " is over ", tolerance.nmse), worst};
+  return {"", worst};
 }
 
 std::vector<std::string> run_fixture(const Fixture& fixture, const Device& device, f64* worst,
@@ -152,6 +191,7 @@ std::vector<std::string> run_fixture(const Fixture& fixture, const Device& devic
   std::vector<std::string> problems;
   LoadOptions options = base;
   options.device = device;
+  options.data_files = fixture.data_files;
   auto program = Program::load(fixture.model(), options);
   if (!program) return {program.error().to_string()};
   auto method = program->method("forward");
@@ -164,19 +204,21 @@ std::vector<std::string> run_fixture(const Fixture& fixture, const Device& devic
     const size_t extra = outputs->size() - set.outputs.size();
     if (!fixture.output_unspecified)
       for (size_t i = 0; i < set.outputs.size(); ++i) {
-        const Difference d = compare((*outputs)[extra + i], set.outputs[i], fixture.atol, fixture.rtol);
+        const Difference d = compare((*outputs)[extra + i], set.outputs[i], fixture.tolerance);
         if (worst) *worst = std::max(*worst, d.worst);
         if (!d.problem.empty()) problems.push_back(name + " output " + std::to_string(i) + ": " + d.problem);
       }
     // Updated inputs come back as the first outputs, in the order of the inputs.
     if (first)
       for (size_t i = 0; i < fixture.mutated.size() && i < extra; ++i) {
-        const Difference d = compare((*outputs)[i], fixture.mutated[i].second, fixture.atol, fixture.rtol);
+        const Difference d = compare((*outputs)[i], fixture.mutated[i].second, fixture.tolerance);
         if (!d.problem.empty())
           problems.push_back(name + " updated input " + std::to_string(fixture.mutated[i].first) + ": " + d.problem);
       }
   };
   for (const InputSet& set : fixture.sets) run(set, set.name, &set == &fixture.sets[0]);
+  if (fixture.stateful)
+    if (const Status reset = method->reset(); !reset) problems.push_back("reset: " + reset.error().to_string());
   if (fixture.sets.size() > 1) run(fixture.sets[0], "main again", false);
   if (method->stats().late_pipelines > 0)
     problems.push_back(std::to_string(method->stats().late_pipelines) + " pipelines were compiled during a step");

@@ -5,18 +5,22 @@
 #include <pteron/program.h>
 
 #include <filesystem>
+#include <limits>
 #include <string>
 #include <vector>
 
 namespace pteron::test {
 
-struct Expected {
-  Tensor tensor;
+// An element passes where |Δ| ≤ atol or |Δ| ≤ rtol · |expected|, a tensor where also Σ Δ² ≤ nmse · Σ expected².
+// Integers are exact; those of 8 bits may be off by `int8_slack`, for ops that round to them.
+struct Tolerance {
   f64 atol = 1e-3, rtol = 1e-3;
+  f64 nmse = std::numeric_limits<f64>::infinity();
+  f64 int8_slack = 1;
 };
 
 struct InputSet {
-  std::string name;  // "main", "live 5", …
+  std::string name;  // "main", "live 5", "step 2", …
   std::vector<Tensor> inputs;
   std::vector<Tensor> outputs;
 };
@@ -24,11 +28,13 @@ struct InputSet {
 struct Fixture {
   std::filesystem::path folder;
   std::string name;  // "rms_norm/baseline"
-  f64 atol = 1e-3, rtol = 1e-3;
+  Tolerance tolerance;
   std::vector<std::string> ops;                 // delegated
   std::vector<std::string> portable_ops;        // outside of the delegate
   std::vector<InputSet> sets;                   // the main one first
+  bool stateful = false;                        // each set goes on with the state that the one before has left
   std::vector<std::pair<u32, Tensor>> mutated;  // method inputs and what they hold afterwards
+  std::vector<std::string> data_files;          // external constants
   bool output_unspecified = false;
 
   std::string model() const { return folder / "model.pte"; }
@@ -42,10 +48,10 @@ struct Difference {
   std::string problem;  // empty: equal within the tolerance
   f64 worst = 0;        // largest absolute difference
 };
-// Passes where |Δ| ≤ atol or |Δ| ≤ rtol · |expected|. NaN and infinities must match.
-Difference compare(const TensorView& actual, const TensorView& expected, f64 atol, f64 rtol);
+// NaN and infinities must match.
+Difference compare(const TensorView& actual, const TensorView& expected, const Tolerance& tolerance);
 
-// Runs every set, then the main one again; returns what went wrong.
+// Runs every set, then the main one again (after a reset if there is state); returns what went wrong.
 std::vector<std::string> run_fixture(const Fixture& fixture, const Device& device, f64* worst = nullptr,
                                      const LoadOptions& options = {});
 

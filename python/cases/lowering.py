@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A case's program, as the pinned ExecuTorch exports it."""
+import collections
+import dataclasses
+import functools
+import gc
+import tempfile
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+
+import executorch.backends.vulkan.custom_ops_lib  # noqa: F401  the et_vk ops
+import executorch.backends.vulkan.patterns as vulkan_patterns
+import torch
+import torch._export.utils as export_utils
+from executorch.backends.vulkan.partitioner.vulkan_partitioner import VulkanPartitioner
+from executorch.backends.vulkan.serialization.vulkan_graph_serialize import (
+    extract_vk_flatbuffer,
+    flatbuffer_to_vk_graph,
+)
+from executorch.exir import EdgeCompileConfig, to_edge_transform_and_lower
+from executorch.extension.llm.custom_ops import custom_ops  # noqa: F401  the llama ops
+from torch.export import Dim
+
+from cases.case import Case, integer
+from cases.golden import build, first_call, make_inputs
+
+
+@dataclasses.dataclass(frozen=True)
+class Lowered:
+    program: bytes
+    data_files: Mapping[str, bytes]  # .ptd
+    delegate_ops: Mapping[str, int]
+    portable_ops: Mapping[str, int]
+    delegates: int
+    mutated_inputs: list[int]
+    mutates_state: bool
+
+
+@functools.cache
+def prepare_process():
+    """Makes exports after the first one ten times faster; what they emit stays the same."""
+    # Each lowering asks twice for the graphs of the fusion patterns, and they are exported anew each time.
+    for pattern in vulkan_patterns.fusable_patterns.values():
+        if pattern.get_graphs_fn:
+            pattern.get_graphs_fn = functools.cache(pattern.get_graphs_fn)
+    # torch.export walks all operators for each namespace again. It is enough to do so once for each set of namespaces.
+    walk = functools.cache(lambda namespaces, walk=export_utils._materialize_cpp_cia_ops: walk())
+    export_utils._materialize_cpp_cia_ops = lambda: walk(frozenset(torch.ops._dir))
+    warnings.filterwarnings("ignore", category=FutureWarning)
+    gc.collect()
+    gc.freeze()
+
+
+def dynamic_shape(spec):
+    if isinstance(spec, integer):
+        return Dim.DYNAMIC(min=spec.low, max=spec.high)
+    return {axis: size for axis, size in enumerate(getattr(spec, "shape", ())) if isinstance(size, Dim)} or None
+
+
+def mutated_inputs(exported: torch.export.ExportedProgram) -> list[int]:
+    signature = exported.graph_signature
+    return sorted(signature.user_inputs.index(name) for name in signature.user_inputs_to_mutate.values())
+
+
+def delegate_graphs(program):
+    for plan in program.execution_plan:
+        for delegate in plan.delegates:
+            blob = program.backend_delegate_data[delegate.processed.index].data
+            yield flatbuffer_to_vk_graph(extract_vk_flatbuffer(bytes(blob)))
+
+
+def portable_ops(program) -> collections.Counter:
+    names = collections.Counter()
+    for plan in program.execution_plan:
+        for instruction in plan.chains[0].instructions:
+            index = getattr(instruction.instr_args, "op_index", None)
+            if index is not None:
+                op = plan.operators[index]
+                names[f"{op.name}.{op.overload}" if op.overload else op.name] += 1
+    return names
+
+
+def data_files(manager) -> dict[str, bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+        manager.write_tensor_data_to_file(folder)
+        return {path.name: path.read_bytes() for path in sorted(Path(folder).iterdir())}
+
+
+def lower(case: Case) -> Lowered:
+    prepare_process()
+    _, inputs = make_inputs(case, 0, {} if case.dims() else first_call(case))
+    exported = torch.export.export(
+        build(case), tuple(inputs), dynamic_shapes=tuple(map(dynamic_shape, case.inputs)), strict=case.strict
+    )
+    manager = to_edge_transform_and_lower(
+        exported,
+        transform_passes=list(case.passes),
+        partitioner=[VulkanPartitioner(dict(case.compile))],
+        compile_config=EdgeCompileConfig(**case.edge),
+    ).to_executorch()
+    program = manager.executorch_program
+    ops = collections.Counter()
+    for graph in delegate_graphs(program):
+        ops.update(call.name for call in graph.chain)
+    return Lowered(
+        program=manager.buffer,
+        data_files=data_files(manager),
+        delegate_ops=ops,
+        portable_ops=portable_ops(program),
+        delegates=sum(len(plan.delegates) for plan in program.execution_plan),
+        mutated_inputs=mutated_inputs(exported),
+        mutates_state=bool(exported.graph_signature.buffers_to_mutate),
+    )
+
+
+def check(case: Case, lowered: Lowered):
+    """A case must really test what it says."""
+    missing = set(case.expect_ops) - set(lowered.delegate_ops)
+    if missing:
+        found = ", ".join(sorted(lowered.delegate_ops)) or "none"
+        raise ValueError(f"{case.name}: {', '.join(sorted(missing))} is not in the delegate; there are {found}")
+    outside = set(lowered.portable_ops) - set(case.portable_ops)
+    if lowered.mutated_inputs:
+        outside.discard("aten::copy_")  # writes an updated input back
+    if outside:
+        raise ValueError(f"{case.name}: {', '.join(sorted(outside))} stays outside of the delegate")
+    if lowered.delegates != 1 and not case.portable_ops:
+        raise ValueError(f"{case.name}: the program has {lowered.delegates} delegates")
+    if lowered.mutates_state and not case.steps:
+        raise ValueError(f"{case.name}: the module changes its state; declare steps")
