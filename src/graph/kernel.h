@@ -125,7 +125,7 @@ class Spec {
   Spec& add(Entry::Kind kind, std::string_view name, u32 value, std::string_view type = {});
 
   u32 count_ = 0;
-  std::array<Entry, 28> entries_{};
+  std::array<Entry, 32> entries_{};
 };
 
 // A kernel with its specialisation.

@@ -154,6 +154,12 @@ TensorArg Plan::list_output(u32 arg, u32 item) {
   return nothing;
 }
 
+std::optional<TensorArg> Plan::updated_output(u32 arg, u32 item, const TensorArg& updated) {
+  const auto* list = std::get_if<ValueList>(&argument(arg));
+  if (list && item < list->items.size() && list->items[item] == updated.id()) return std::nullopt;
+  return list_output(arg, item);
+}
+
 bool Plan::is_null(u32 arg) const { return std::holds_alternative<std::monostate>(argument(arg)); }
 
 std::optional<i64> Plan::as_integer(ValueId id) {
@@ -243,6 +249,13 @@ i64 Plan::host_element(const TensorArg& tensor, u64 flat_index) {
 }
 
 const gpu::DeviceInfo& Plan::device() const { return facts_.device; }
+
+std::string_view Plan::forced_route(std::string_view family) const {
+  for (std::string_view route : facts_.routes)
+    if (route.starts_with(family) && route.substr(family.size()).starts_with('='))
+      return route.substr(family.size() + 1);
+  return {};
+}
 
 bool Plan::same_storage(const TensorArg& a, const TensorArg& b) const {
   if (a.id() == no_value || b.id() == no_value) return false;
