@@ -42,6 +42,6 @@ int main(int argc, char** argv) {
     if (problems.empty() && !only.empty()) std::printf("ok   %s (worst %g)\n", fixture.name.c_str(), worst);
     std::fflush(stdout);
   }
-  std::printf("%d passed, %d failed, %d need ops that are missing\n", passed, failed, unsupported);
+  std::printf("%d passed, %d failed, %d need missing ops or portable kernels between delegates\n", passed, failed, unsupported);
   return failed > 0;
 }
