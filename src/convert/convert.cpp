@@ -4,6 +4,7 @@
 #include "base/sha256.h"
 #include "convert/attachments.h"
 #include "convert/decoder.h"
+#include "format/memory_objects.h"
 
 #include <algorithm>
 #include <set>
@@ -101,6 +102,7 @@ Result<Report> convert(std::shared_ptr<const format::DataSource> source, const O
   TRY(const Model model, read_model(file));
   TRY(const DecoderOptions decoder, decoder_options(model, options));
   TRY(GraphDraft draft, build_decoder(file, model, decoder));
+  format::assign_memory_objects(draft.graph);
   format::ProgramDraft program;
   TRY(program.named_data, attachments(file, model));
   TRY_DO(hash_constants(draft, options.progress));
