@@ -17,7 +17,6 @@ set(CMAKE_CXX_FLAGS_INIT "-fno-exceptions -fno-rtti -msimd128")
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-mexec-model=reactor --no-wasm-opt -nodefaultlibs")
 set(CMAKE_CXX_STANDARD_LIBRARIES
   "-lc++ -lc++abi -lc ${wasi_sysroot}/lib/wasm32-unknown-wasip1/libclang_rt.builtins.a")
-set(CMAKE_EXECUTABLE_SUFFIX .wasm)
 
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
