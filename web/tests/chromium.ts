@@ -33,7 +33,10 @@ export async function withPage<T>(use: (page: Page) => Promise<T>, handler: Hand
   });
   try {
     const page = await browser.newPage();
-    page.on('console', (message) => console.log(message.text()));
+    page.on('console', (message) => {
+      // Tests ask for files that are not there, and browsers for an icon.
+      if (!message.text().startsWith('Failed to load resource')) console.log(message.text());
+    });
     page.on('pageerror', (error) => console.error(`uncaught in the page: ${error.message}`));
     await page.goto(`http://127.0.0.1:${port}/`);
     const problem = await page.evaluate(whyNoWebGpu);
