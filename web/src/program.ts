@@ -162,9 +162,9 @@ export class Program implements Disposable {
       this.#options.onProgress?.(need.progress);
       if (need.kind === Need.nothing) return;
       if (need.kind === Need.data) {
+        const at = this.#module.handle(call.pteron_program_buffer(this.#handle, need.size));
         const bytes = await this.#read(need.source, need.offset, need.size);
         this.#check();
-        const at = this.#module.handle(call.pteron_program_buffer(this.#handle, need.size));
         this.#module.bytes(at, bytes.length).set(bytes);
         this.#module.check(call.pteron_program_supply(this.#handle, bytes.length));
         await port.drain();

@@ -20,10 +20,11 @@ function sendRange(response: ServerResponse, path: string, size: number, range: 
   createReadStream(path, { start: first }).pipe(response);
 }
 
-/** `folders` by their first path component: { src: '/…/web/src' }. `page` is the HTML of /. */
+/** `folders` by their first path component: { src: '/…/web/src' }. `page` is the HTML of /. ?whole ignores ranges. */
 export function serve(folders: Record<string, string>, page: string): Handler {
   return (request, response) => {
-    const url = normalize(decodeURIComponent(new URL(request.url ?? '/', 'http://host').pathname));
+    const { pathname, search } = new URL(request.url ?? '/', 'http://host');
+    const url = normalize(decodeURIComponent(pathname));
     if (url === '/') {
       response.writeHead(200, { 'content-type': 'text/html' });
       response.end(page);
@@ -38,6 +39,6 @@ export function serve(folders: Record<string, string>, page: string): Handler {
     }
     response.setHeader('content-type', types[extname(path)] ?? 'application/octet-stream');
     if (path.endsWith('.ts')) response.end(stripTypeScriptTypes(readFileSync(path, 'utf8')));
-    else sendRange(response, path, stats.size, request.headers.range);
+    else sendRange(response, path, stats.size, search === '?whole' ? undefined : request.headers.range);
   };
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the browser version promises; each runs in the page. Names are the promises.
-import { Engine, PteronError, fromBlob, fromUrl, openDevice, tensor, type Method, type Tensor } from '../../src/index.ts';
+import {
+  Engine, PteronError, fromBlob, fromUrl, openDevice, tensor, type Method, type Program, type Tensor,
+} from '../../src/index.ts';
 import { difference, fetchBytes } from './fixture.ts';
 
 const folder = '/data/llama_tiny/rope_llama';
@@ -38,6 +40,26 @@ async function withLlama(use: (method: Method, engine: Engine) => Promise<void>)
   using program = await engine.load(await fromUrl(model));
   using method = await program.method();
   await use(method, engine);
+}
+
+/** A program on a device some of whose functions are replaced. */
+async function withDevice(
+  replaced: Record<string, (device: GPUDevice) => unknown>,
+  use: (program: Program, engine: Engine) => Promise<void>,
+): Promise<void> {
+  const device = await openDevice();
+  const changed = new Proxy(device, {
+    get(target, name) {
+      const replace = replaced[String(name)];
+      if (replace) return replace(target);
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  const engine = await Engine.create({ device: changed });
+  await use(await engine.load(await fromUrl(model)), engine);
+  engine.dispose();
+  device.destroy();
 }
 
 async function expectLogits(method: Method, runs: Run[]): Promise<void> {
@@ -249,20 +271,43 @@ export const tests: Record<string, () => Promise<void>> = {
     expect(engine.usage().bufferBytes === 0, 'something was left behind');
   },
 
-  async 'an engine that stopped says so'() {
-    const device = await openDevice();
-    const broken = new Proxy(device, {
-      get(target, name) {
-        if (name === 'createBindGroup') return () => { throw new Error('as if by a bug'); };
-        const value: unknown = Reflect.get(target, name, target);
-        return typeof value === 'function' ? value.bind(target) : value;
-      },
+  async 'a GPU without memory is an error with what did not fit'() {
+    const full = () => () => Promise.resolve(new GPUOutOfMemoryError('as if it were full'));
+    await withDevice({ popErrorScope: full }, async (program) => {
+      await expectError('out of memory', "bytes for '", () => program.method());
     });
-    const engine = await Engine.create({ device: broken });
-    const program = await engine.load(await fromUrl(model));
-    await expectError('internal', 'as if by a bug', () => program.method());
-    await expectError('internal', 'create a new one', () => program.method());
-    engine.dispose();
-    device.destroy();
+  },
+
+  async 'a kernel that does not compile is an error with its file and line'() {
+    const spoil = (device: GPUDevice) => (descriptor: GPUShaderModuleDescriptor) =>
+      device.createShaderModule({ ...descriptor, code: descriptor.code.replace('@compute', 'oops @compute') });
+    await withDevice({ createShaderModule: spoil }, async (program, engine) => {
+      await expectError('internal', '.wgsl line', () => program.method());
+      await expectError('internal', 'kernel ', () => program.method());
+      expect(engine.usage().bufferBytes === 0, 'something was left behind');
+    });
+  },
+
+  async 'an engine that stopped says so'() {
+    const bug = () => () => { throw new Error('as if by a bug'); };
+    await withDevice({ createBindGroup: bug }, async (program) => {
+      await expectError('internal', 'as if by a bug', () => program.method());
+      await expectError('internal', 'create a new one', () => program.method());
+    });
+  },
+
+  async 'a streamed file has the same bytes in whatever order they are read'() {
+    const whole = new Uint8Array(await fetchBytes(model));
+    for (const url of [model, `${model}?whole`]) {
+      const source = await fromUrl(url);
+      expect(source.size === whole.length, `the size is ${source.size}`);
+      const reads = [[0, 64], [0, 5000], [5000, 1], [5000, 70000], [200_000, 10], [100, 300_000], [0, 0], [whole.length - 7, 7]];
+      for (const [offset, size] of reads as [number, number][]) {
+        const bytes = await source.read(offset, size);
+        const expected = whole.subarray(offset, offset + size);
+        expect(bytes.length === size && bytes.every((b, i) => b === expected[i]), `${url}: ${size} bytes at ${offset} differ`);
+      }
+      await expectError('invalid', 'ends at byte', () => source.read(whole.length - 2, 3));
+    }
   },
 };
