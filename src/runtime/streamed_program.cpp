@@ -22,6 +22,7 @@ class StreamedSource final : public format::DataSource {
 
 std::vector<u64> sizes_of(const std::vector<StreamedProgram::File>& files) {
   std::vector<u64> out;
+  out.reserve(files.size());
   for (const auto& file : files) out.push_back(file.size);
   return out;
 }
