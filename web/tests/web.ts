@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs the browser version (web/dist) in headless Chromium: its own tests, then every fixture that its ops can run.
-// usage: node web.ts [--only TEXT]
+// Runs the browser version (web/dist) in headless Chromium: its own tests, then fixtures: one of each suite, with --full
+// (or PTERON_FULL in the environment) or --only all of them.
+// usage: node web.ts [--only TEXT] [--full]
 import { existsSync, globSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -9,7 +10,9 @@ import { withPage } from './chromium.ts';
 import { serve } from './server.ts';
 
 const limits = { goal: 600_000, most: 1_500_000 }; // bytes of pteron.wasm
-const { values: options } = parseArgs({ options: { only: { type: 'string', default: '' } } });
+const { values: options } = parseArgs({
+  options: { only: { type: 'string', default: '' }, full: { type: 'boolean', default: 'PTERON_FULL' in process.env } },
+});
 const web = join(import.meta.dirname, '..');
 const data = join(web, '..', 'tests', 'data');
 const shared = process.env['PTERON_SHARED_FIXTURES'] ?? join(web, '..', '..', 'shared', 'fixtures');
@@ -87,9 +90,11 @@ const handler = serve(
   },
   page,
 );
+const everySuite = [...new Map(folders.toReversed().map((url) => [dirname(url), url])).values()].reverse();
+const chosen = options.full || options.only ? folders.filter((url) => url.includes(options.only)) : everySuite;
 checkSize();
 await withPage(async (tab) => {
   await runTests(tab);
-  await runFixtures(tab, folders.filter((url) => url.includes(options.only)));
+  await runFixtures(tab, chosen);
 }, handler);
 process.exit(failures > 0 ? 1 : 0);
