@@ -113,7 +113,7 @@ export async function runFixture(engine: Engine, folder: string): Promise<string
   const sources = files.map(async (name) => fromBytes(await fetchBytes(`${folder}/${name}`), `${folder}/${name}`));
   const outside = Object.keys(manifest.portable_ops ?? {}).filter((op) => op !== 'aten::copy_');
   using program = await engine.load(await Promise.all(sources));
-  if (outside.length > 0) return refused(program.method('forward'), outside);
+  if (outside.length > 0) return await refused(program.method('forward'), outside);
   using method = await program.method('forward');
   // Of an updated cache only the update counts, which the native tests check.
   const unspecified = manifest.output_unspecified ?? ops.includes('update_cache.default');
