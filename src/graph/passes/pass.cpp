@@ -5,9 +5,11 @@
 
 namespace pteron::graph {
 
-// Fusions that take more come first: SwiGLU needs its two linears alone, the norm goes to whatever linear remains.
+// Weights are made whole first. Fusions that take more come before others: SwiGLU needs its two linears alone, the norm
+// goes to whatever linear remains.
 std::span<const Pass* const> all_passes() {
-  static constexpr std::array passes{&swiglu_pass, &residual_pass, &siblings_pass, &norm_pass, &dead_code_pass};
+  static constexpr std::array passes{&offsets_pass, &swiglu_pass,       &residual_pass, &siblings_pass,
+                                     &norm_pass,    &rotary_cache_pass, &dead_code_pass};
   return passes;
 }
 
