@@ -1,5 +1,5 @@
 # The ExecuTorch plugin: built if the wheel is installed (tools/setup export).
-file(GLOB executorch_dirs ${CMAKE_SOURCE_DIR}/build/venv/lib/python3*/site-packages/executorch)
+file(GLOB executorch_dirs CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/build/venv/lib/python3*/site-packages/executorch)
 if(NOT executorch_dirs)
   message(STATUS "The executorch wheel is not installed (tools/setup export), so the plugin is not built")
   return()
@@ -14,4 +14,19 @@ target_compile_definitions(pteron_executorch PRIVATE C10_USING_CUSTOM_GENERATED_
 set_target_properties(pteron_executorch PROPERTIES CXX_VISIBILITY_PRESET hidden)
 target_link_options(pteron_executorch PRIVATE -Wl,--exclude-libs,ALL)
 target_link_libraries(pteron_executorch PRIVATE pteron_internal pteron_warnings ${executorch_dir}/lib/libexecutorch.so)
-set_target_properties(pteron_executorch PROPERTIES BUILD_RPATH "$ORIGIN;${executorch_dir}/lib" INSTALL_RPATH "$ORIGIN")
+set_target_properties(pteron_executorch PROPERTIES
+  BUILD_RPATH "$ORIGIN;${executorch_dir}/lib" INSTALL_RPATH "$ORIGIN;$ORIGIN/../executorch/lib")
+
+# What the Python package holds besides its modules.
+install(TARGETS pteron_executorch LIBRARY DESTINATION . COMPONENT python EXCLUDE_FROM_ALL)
+install(FILES ${wgpu_dir}/libwgpu_native.so DESTINATION . COMPONENT python EXCLUDE_FROM_ALL)
+install(FILES ${wgpu_dir}/LICENSE DESTINATION . RENAME LICENSE.wgpu-native COMPONENT python EXCLUDE_FROM_ALL)
+# The package as links, for tests: build/<preset>/python on PYTHONPATH.
+file(GLOB python_modules CONFIGURE_DEPENDS python/pteron/*)
+foreach(file ${python_modules} ${CMAKE_BINARY_DIR}/libwgpu_native.so ${CMAKE_BINARY_DIR}/libpteron_executorch.so)
+  get_filename_component(name ${file} NAME)
+  if(NOT name STREQUAL __pycache__)
+    file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/python/pteron)
+    file(CREATE_LINK ${file} ${CMAKE_BINARY_DIR}/python/pteron/${name} SYMBOLIC)
+  endif()
+endforeach()
