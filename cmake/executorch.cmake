@@ -5,15 +5,18 @@ if(NOT executorch_dirs)
   return()
 endif()
 list(GET executorch_dirs 0 executorch_dir)
+add_library(executorch_runtime INTERFACE)
+target_include_directories(executorch_runtime SYSTEM INTERFACE
+  ${executorch_dir}/include ${executorch_dir}/include/executorch/runtime/core/portable_type/c10)
+target_compile_definitions(executorch_runtime INTERFACE C10_USING_CUSTOM_GENERATED_MACROS ET_EVENT_TRACER_ENABLED)
+target_link_libraries(executorch_runtime INTERFACE ${executorch_dir}/lib/libexecutorch.so)
+
 file(GLOB plugin_sources CONFIGURE_DEPENDS executorch/*.cpp)
 add_library(pteron_executorch SHARED ${plugin_sources})
-target_include_directories(pteron_executorch SYSTEM PRIVATE
-  ${executorch_dir}/include ${executorch_dir}/include/executorch/runtime/core/portable_type/c10)
-target_compile_definitions(pteron_executorch PRIVATE C10_USING_CUSTOM_GENERATED_MACROS ET_EVENT_TRACER_ENABLED)
 # Nothing of the engine is visible to the process besides the registration.
 set_target_properties(pteron_executorch PROPERTIES CXX_VISIBILITY_PRESET hidden)
 target_link_options(pteron_executorch PRIVATE -Wl,--exclude-libs,ALL)
-target_link_libraries(pteron_executorch PRIVATE pteron_internal pteron_warnings ${executorch_dir}/lib/libexecutorch.so)
+target_link_libraries(pteron_executorch PRIVATE pteron_internal pteron_warnings executorch_runtime)
 set_target_properties(pteron_executorch PROPERTIES
   BUILD_RPATH "$ORIGIN;${executorch_dir}/lib" INSTALL_RPATH "$ORIGIN;$ORIGIN/../executorch/lib")
 
