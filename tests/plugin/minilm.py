@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """all-MiniLM-L6-v2, a BERT with its real weights, as a torch module and as a program with a dynamic length."""
+import hashlib
 import json
 import struct
+from importlib.metadata import version
 from pathlib import Path
 
 import torch
@@ -94,13 +96,28 @@ def load(path: Path) -> MiniLM:
     return model
 
 
-def export(model: MiniLM):
+def export(model: MiniLM) -> bytes:
     """What ExecuTorch makes of it, with any number of tokens from 2 on."""
+    from cases.lowering import prepare_process
     from executorch.backends.vulkan.partitioner.vulkan_partitioner import VulkanPartitioner
-    from executorch.exir import to_edge_transform_and_lower
+    from executorch.exir import EdgeCompileConfig, to_edge_transform_and_lower
 
+    prepare_process()
     example = torch.zeros(1, LONGEST, dtype=torch.long), torch.ones(1, LONGEST, dtype=torch.long)
     length = torch.export.Dim("length", min=2, max=LONGEST)
     exported = torch.export.export(model, example, dynamic_shapes=({1: length}, {1: length}))
     partitioner = VulkanPartitioner({"require_dynamic_shapes": True})
-    return to_edge_transform_and_lower(exported, partitioner=[partitioner]).to_executorch()
+    config = EdgeCompileConfig(_check_ir_validity=False)  # takes half of the time
+    edge = to_edge_transform_and_lower(exported, partitioner=[partitioner], compile_config=config)
+    return edge.to_executorch().buffer
+
+
+def program(model: MiniLM, kept: Path) -> Path:
+    """The program's file; exported anew only if this file or the wheel has changed."""
+    state = hashlib.sha256(Path(__file__).read_bytes() + version("executorch").encode()).hexdigest()
+    path, key = kept / "minilm.pte", kept / "minilm.key"
+    if not key.exists() or key.read_text() != state:
+        kept.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(export(model))
+        key.write_text(state)
+    return path
