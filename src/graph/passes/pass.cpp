@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "graph/passes/passes.h"
 
+#include <algorithm>
 #include <array>
 
 namespace pteron::graph {
@@ -13,7 +14,20 @@ std::span<const Pass* const> all_passes() {
   return passes;
 }
 
+Status check_pass_names(std::span<const std::string> names) {
+  constexpr std::string_view in_the_planner = "alias-copies";
+  for (const std::string& name : names) {
+    const auto is_it = [&](const Pass* pass) { return pass->name == name; };
+    if (name == in_the_planner || std::ranges::any_of(all_passes(), is_it)) continue;
+    std::string known(in_the_planner);
+    for (const Pass* pass : all_passes()) known += str(", ", pass->name);
+    return invalid("there is no pass '", name, "' to disable; there are: ", known);
+  }
+  return {};
+}
+
 Status run_passes(Graph& graph, const gpu::DeviceInfo& device, const CompileOptions& options) {
+  TRY_DO(check_pass_names(options.disabled_passes));
   for (const Pass* pass : all_passes())
     if (!options.is_disabled(pass->name)) TRY_DO(within(pass->run(graph, device), "pass ", pass->name));
   return {};
