@@ -2,7 +2,7 @@
 // Byte-pair encoding: starts with single characters (or bytes) and merges neighbours, the best pair first.
 #pragma once
 
-#include "llm/tokenizer/definition.h"
+#include "llm/tokenizer/merge_table.h"
 #include "llm/tokenizer/trie.h"
 
 #include <array>
@@ -10,42 +10,16 @@
 
 namespace pteron::llm {
 
-// Which pairs merge into what.
-class MergeTable {
- public:
-  struct Slot {
-    u32 left = empty, right = empty;
-    u32 rank = 0, result = 0;
-  };
-
-  MergeTable() = default;
-  explicit MergeTable(std::span<const Merge> merges);
-
-  const Slot* find(u32 left, u32 right) const {
-    for (size_t i = place(left, right);; i = (i + 1) & mask_) {
-      const Slot& slot = slots_[i];
-      if (slot.left == left && slot.right == right) return &slot;
-      if (slot.left == empty) return nullptr;
-    }
-  }
-
- private:
-  static constexpr u32 empty = UINT32_MAX;
-  size_t place(u32 left, u32 right) const {
-    const u64 key = (u64(left) << 32 | right) * 0x9E3779B97F4A7C15u;
-    return size_t(key >> 32) & mask_;
-  }
-  std::vector<Slot> slots_{1};
-  size_t mask_ = 0;
-};
-
 class Bpe {
  public:
   // Memory that is used again for the next piece.
   struct Workspace {
     struct Symbol {
       u32 id;
-      u32 begin;
+      u32 begin, size;   // of the character that it started with
+      u32 rank, result;  // of the merge with the next symbol
+    };
+    struct Neighbours {
       u32 previous, next;
     };
     struct Candidate {
@@ -54,6 +28,7 @@ class Bpe {
       bool operator<(const Candidate& other) const { return rank != other.rank ? rank > other.rank : at > other.at; }
     };
     std::vector<Symbol> symbols;
+    std::vector<Neighbours> neighbours;
     std::vector<Candidate> queue;
     std::unordered_map<u32, std::pair<u32, u32>> parts;  // what a piece that must not be used was made of
     std::vector<u32> pending;
@@ -67,22 +42,32 @@ class Bpe {
 
  private:
   static constexpr u32 no_symbol = UINT32_MAX;
-  // Marks pieces that the user defined. They are never merged, and so is no_symbol.
+  static constexpr u32 never = UINT32_MAX;  // as a rank
+  // Marks pieces that the user defined. They are never merged, and neither is no_symbol.
   static constexpr u32 frozen = 1u << 31;
 
-  void start(std::string_view piece, Workspace& space) const;
+  void add_joints(const ModelData& model);
+  Workspace::Symbol symbol_at(std::string_view piece, u32 at) const;
   u32 symbol_of(std::string_view character) const;
-  void consider(Workspace& space, u32 left) const;
-  void merge(Workspace& space) const;
+  const MergeTable::Slot* find_merge(u32 left, u32 right, Workspace& space) const;
+
+  // Merge what is in the workspace and leave what remains there.
+  void merge_few(Workspace& space) const;
+  void merge_many(Workspace& space) const;
+  void rank_pair(Workspace& space, u32 left) const;
+  void queue_pair(Workspace& space, u32 left) const;
+
   void finish(std::string_view piece, Workspace& space, std::vector<u32>& out) const;
   void put(u32 id, Workspace& space, std::vector<u32>& out) const;
   void put_unknown(std::string_view character, Workspace& space, std::vector<u32>& out) const;
+  bool can_spell(std::string_view character) const;
   bool is(u32 id, PieceType type) const { return id < types_.size() && types_[id] == type; }
 
   const Vocabulary* vocabulary_;
   MergeTable merges_;
+  Joints joints_;
   std::vector<PieceType> types_;
-  bool has_unused_ = false;
+  bool has_unused_;
   bool of_bytes_, fuse_unknown_, ignore_merges_;
   std::array<u32, 256> byte_symbols_{};  // of_bytes
   std::array<u32, 256> byte_tokens_{};   // byte fallback

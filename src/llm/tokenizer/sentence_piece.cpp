@@ -66,7 +66,7 @@ Result<Definition> define(const SentencePieceModel& model) {
     d.normalizer.push_back(model.rules);
   }
   d.decoder = {DecodeReplace{lower_block, " "}, DecodeBytes{}, DecodeFuse{}};
-  if (model.rules.add_dummy_prefix && !model.rules.whitespace_as_suffix) d.decoder.push_back(DecodeStrip{" ", 1, 0});
+  if (model.rules.add_dummy_prefix || model.rules.remove_extra_whitespaces) d.decoder.push_back(DecodeStrip{" ", 1, 0});
   d.roles = model.roles;
   if (model.add_bos && d.roles.bos) d.surroundings.before.push_back(*d.roles.bos);
   if (model.add_eos && d.roles.eos) d.surroundings.after.push_back(*d.roles.eos);

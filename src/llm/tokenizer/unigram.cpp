@@ -6,21 +6,17 @@
 
 #include <algorithm>
 #include <cfloat>
+#include <cmath>
 
 namespace pteron::llm {
 
 Unigram::Unigram(const Vocabulary& vocabulary, const ModelData& model)
     : scores_(model.scores), types_(model.types), unknown_(model.unknown.value_or(nothing)) {
-  const bool sentence_piece = !types_.empty();
-  lowest_ = DBL_MAX;
-  highest_ = FLT_MIN;
+  lowest_ = FLT_MAX;
   std::vector<Trie::Entry> entries;
   for (u32 id = 0; id < vocabulary.size(); ++id) {
-    const PieceType type = sentence_piece ? types_[id] : PieceType::normal;
-    if (type == PieceType::normal) {
-      lowest_ = std::min(lowest_, scores_[id]);
-      highest_ = std::max(highest_, scores_[id]);
-    }
+    const PieceType type = types_.empty() ? PieceType::normal : types_[id];
+    if (type == PieceType::normal) lowest_ = std::min(lowest_, scores_[id]);
     if (type == PieceType::normal || type == PieceType::user_defined) entries.push_back({vocabulary.text(id), id});
   }
   trie_ = Trie::build(std::move(entries));
@@ -32,26 +28,39 @@ Unigram::Unigram(const Vocabulary& vocabulary, const ModelData& model)
 f64 Unigram::sum(f64 before, f64 score) const { return types_.empty() ? before + score : f64(f32(before + score)); }
 
 f64 Unigram::score_of(u32 token, u32 length) const {
-  // A piece that the user defined always wins.
-  if (!types_.empty() && types_[token] == PieceType::user_defined) return f64(f32(length) * f32(highest_)) - 0.1;
-  return scores_[token];
+  // A piece that the user defined wins over all others, a longer one over shorter ones.
+  const bool user_defined = !types_.empty() && types_[token] == PieceType::user_defined;
+  return user_defined ? f64(f32(0.1 * (length - 1))) : scores_[token];
 }
 
 void Unigram::offer(Workspace& space, u32 at, f64 score, u32 from, u32 token) const {
   auto& best = space.best[at];
-  if (best.from == nothing || score > best.score) best = {sum(score, 0), from, token};
+  if (best.from == nothing || score > best.score) best = {score, from, token};
+  space.frontier = std::max(space.frontier, at);
+}
+
+// SentencePiece starts to count from zero again before sums get too large for single precision.
+void Unigram::rebase(Workspace& space, u32 at) const {
+  constexpr f64 limit = 100000;
+  const f64 score = space.best[at].score;
+  if (types_.empty() || std::abs(score) <= limit) return;
+  space.best[at].score = 0;
+  for (u32 i = at + 1; i <= space.frontier; ++i)
+    if (space.best[i].from != nothing) space.best[i].score = sum(space.best[i].score, -score);
 }
 
 void Unigram::search(std::string_view piece, Workspace& space) const {
   constexpr f64 unknown_penalty = 10;
   const f64 unknown_score = sum(lowest_, -unknown_penalty);
   space.best.assign(piece.size() + 1, {0, nothing, nothing});
+  space.frontier = 0;
   for (u32 at = 0; at < piece.size();) {
+    rebase(space, at);
     const f64 here = space.best[at].score;
     const u32 size = utf8::next(piece, at).size;
     bool covered = false;
     trie_.prefixes(piece, at, [&](u32 length, u32 token) {
-      offer(space, at + length, here + score_of(token, length), at, token);
+      offer(space, at + length, sum(here, score_of(token, length)), at, token);
       covered |= length == size;
     });
     if (!covered) offer(space, at + size, sum(here, unknown_score), at, unknown_);

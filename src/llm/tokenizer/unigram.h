@@ -18,6 +18,7 @@ class Unigram {
       u32 from, token;
     };
     std::vector<Arrival> best;
+    u32 frontier = 0;  // the farthest place that was reached
     std::vector<u32> ends;
   };
 
@@ -31,12 +32,13 @@ class Unigram {
   f64 sum(f64 before, f64 score) const;
   f64 score_of(u32 token, u32 length) const;
   void offer(Workspace& space, u32 at, f64 score, u32 from, u32 token) const;
+  void rebase(Workspace& space, u32 at) const;
   void search(std::string_view piece, Workspace& space) const;
 
   Trie trie_;
   std::vector<f64> scores_;
   std::vector<PieceType> types_;
-  f64 lowest_ = 0, highest_ = 0;
+  f64 lowest_ = 0;
   u32 unknown_;
   std::array<u32, 256> byte_tokens_{};
 };

@@ -23,15 +23,6 @@ Char decode(std::string_view text, size_t at) {
   return {code, size, State::valid};
 }
 
-Char next(std::string_view text, size_t at) {
-  const auto byte = [&](size_t i) { return u32(u8(text[at + i])); };
-  const u32 lead = byte(0);
-  if (lead < 0x80) return {lead, 1};
-  if (lead < 0xE0) return {(lead & 0x1F) << 6 | (byte(1) & 0x3F), 2};
-  if (lead < 0xF0) return {(lead & 0x0F) << 12 | (byte(1) & 0x3F) << 6 | (byte(2) & 0x3F), 3};
-  return {(lead & 0x07) << 18 | (byte(1) & 0x3F) << 12 | (byte(2) & 0x3F) << 6 | (byte(3) & 0x3F), 4};
-}
-
 void append(std::string& out, u32 code) {
   if (code < 0x80) {
     out += char(code);

@@ -22,7 +22,14 @@ struct Char {
 
 Char decode(std::string_view text, size_t at);
 // The same for text that is known to be valid.
-Char next(std::string_view text, size_t at);
+inline Char next(std::string_view text, size_t at) {
+  const auto byte = [&](size_t i) { return u32(u8(text[at + i])); };
+  const u32 lead = byte(0);
+  if (lead < 0x80) return {lead, 1};
+  if (lead < 0xE0) return {(lead & 0x1F) << 6 | (byte(1) & 0x3F), 2};
+  if (lead < 0xF0) return {(lead & 0x0F) << 12 | (byte(1) & 0x3F) << 6 | (byte(2) & 0x3F), 3};
+  return {(lead & 0x07) << 18 | (byte(1) & 0x3F) << 12 | (byte(2) & 0x3F) << 6 | (byte(3) & 0x3F), 4};
+}
 // Where the character before `at` starts, in valid text.
 inline size_t before(std::string_view text, size_t at) {
   do --at;
