@@ -22,15 +22,12 @@ Result<std::string> replace_matches(std::string_view text, const Pattern& patter
   PatternBudget budget(text.size());
   Pattern::Search search(pattern, text, budget);
   u32 done = 0;
-  for (u32 from = 0;;) {
-    TRY(const auto match, search.find(from));
+  while (true) {
+    TRY(const auto match, search.next());
     if (!match) break;
     out += text.substr(done, match->begin - done);
     out += with;
-    done = from = match->end;
-    if (match->end > match->begin) continue;
-    if (from == text.size()) break;
-    from += utf8::next(text, from).size;
+    done = match->end;
   }
   return out += text.substr(done);
 }

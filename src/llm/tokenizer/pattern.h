@@ -67,8 +67,8 @@ class Pattern::Search {
   Search(const Pattern& pattern, std::string_view text, PatternBudget& budget)
       : pattern_(pattern), text_(text), budget_(budget) {}
 
-  // The first match that starts at `from` or behind it. An error if the budget is spent.
-  Result<std::optional<Match>> find(u32 from);
+  // The next match behind the last one. An empty one counts unless it touches that. An error if the budget is spent.
+  Result<std::optional<Match>> next();
 
  private:
   struct Choice {
@@ -77,6 +77,7 @@ class Pattern::Search {
     u32 at;
   };
 
+  Result<std::optional<Match>> find(u32 from);
   bool match(u32 instruction, u32& at);
   bool step(u32& instruction, u32& at);
   bool run(const Instruction& in, u32 instruction, u32& at);
@@ -88,6 +89,8 @@ class Pattern::Search {
   std::string_view text_;
   PatternBudget& budget_;
   std::vector<Choice> choices_;
+  u32 from_ = 0;
+  std::optional<u32> last_end_;
 };
 
 }  // namespace pteron::llm

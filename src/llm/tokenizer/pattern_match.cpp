@@ -7,6 +7,21 @@ namespace pteron::llm {
 
 using syntax::Greed;
 
+Result<std::optional<Pattern::Match>> Pattern::Search::next() {
+  while (from_ <= text_.size()) {
+    TRY(const auto match, find(from_));
+    if (!match) break;
+    const bool empty = match->begin == match->end;
+    from_ = match->end;
+    if (empty) from_ += from_ < text_.size() ? utf8::next(text_, from_).size : 1;
+    if (empty && match->begin == last_end_) continue;
+    last_end_ = match->end;
+    return match;
+  }
+  return std::nullopt;
+}
+
+// The first match that starts at `from` or behind it.
 Result<std::optional<Pattern::Match>> Pattern::Search::find(u32 from) {
   const u32 size = u32(text_.size());
   for (u32 begin = from; begin <= size;) {
@@ -57,8 +72,8 @@ bool Pattern::Search::step(u32& instruction, u32& at) {
       if (!match(instruction + 1, at)) return false;
       instruction = in.target;
       return true;
-    case Instruction::line_start:
-      if (at > 0 && text_[at - 1] != '\n') return false;
+    case Instruction::line_start:  // which is not behind a newline that ends the text
+      if (at > 0 && (text_[at - 1] != '\n' || at == text_.size())) return false;
       break;
     case Instruction::line_end:
       if (at < text_.size() && text_[at] != '\n') return false;

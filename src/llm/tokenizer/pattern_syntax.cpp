@@ -113,8 +113,12 @@ class Parser {
     if (take("\\B")) return Node{.kind = Node::word_boundary, .negated = true};
     if (take(".")) return Node{.kind = Node::set, .chars = CharSet{{'\n', '\n'}}.complement()};
     if (std::string_view("?*+{").find(peek()) != std::string_view::npos) return refuse("a repetition of nothing");
-    TRY(CharSet chars, peek() == '[' ? char_class() : character());
-    return Node{.kind = Node::set, .chars = std::move(chars)};
+    if (peek() == '[') {
+      TRY(CharSet chars, char_class());
+      return Node{.kind = Node::set, .chars = std::move(chars)};
+    }
+    TRY(CharSet chars, character());
+    return Node{.kind = Node::set, .chars = ignore_case_ ? chars.case_insensitive() : std::move(chars)};
   }
 
   Result<Node> group() {
@@ -162,6 +166,7 @@ class Parser {
     }
     --depth_;
     if (others) part = others->intersection(part);
+    if (ignore_case_) part = part.case_insensitive();
     return negated ? part.complement() : part;
   }
 
@@ -174,10 +179,8 @@ class Parser {
     }
     take("-");
     if (peek() == '[') return refuse("a range to a class");
-    const bool outer_case = std::exchange(ignore_case_, false);
     TRY(const CharSet last, character());
-    ignore_case_ = outer_case;
-    if (ignore_case_ || !single(item) || !single(last) || code_of(last) < code_of(item)) return refuse("a bad range");
+    if (!single(item) || !single(last) || code_of(last) < code_of(item)) return refuse("a bad range");
     part.add(code_of(item), code_of(last));
     return {};
   }
@@ -194,10 +197,8 @@ class Parser {
   }
 
   Result<CharSet> literal(u32 code) {
-    CharSet out{{code, code}};
-    if (!ignore_case_) return out;
-    if (code >= 128) return refuse("a letter beyond ASCII that ignores case");
-    return out.case_insensitive();
+    if (ignore_case_ && code >= 128) return refuse("a letter beyond ASCII that ignores case");
+    return CharSet{{code, code}};
   }
 
   Result<CharSet> escape() {

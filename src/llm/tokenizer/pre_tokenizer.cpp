@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "llm/tokenizer/byte_alphabet.h"
 #include "llm/tokenizer/normalizer.h"
-#include "llm/tokenizer/utf8.h"
 
 #include <utility>
 
@@ -117,15 +116,12 @@ Status PreTokenizer::cut(const Cut& cut, std::string_view text, PatternBudget& b
   Pattern::Search search(cut.pattern, text, budget);
   const u32 size = u32(text.size());
   u32 done = 0;
-  for (u32 from = 0; from <= size;) {
-    TRY(const auto match, search.find(from));
+  while (true) {
+    TRY(const auto match, search.next());
     if (!match) break;
     if (match->begin > done) TRY_DO(joiner.add(done, match->begin, cut.invert));
     TRY_DO(joiner.add(match->begin, match->end, !cut.invert));
-    done = from = match->end;
-    if (match->end > match->begin) continue;
-    if (from == size) break;
-    from += utf8::next(text, from).size;
+    done = match->end;
   }
   if (done < size) TRY_DO(joiner.add(done, size, cut.invert));
   return joiner.finish();
