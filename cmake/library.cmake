@@ -1,12 +1,13 @@
 # base, format, gpu (the port's common part), graph, ops, runtime, llm: portable, without exceptions.
 file(GLOB PTERON_SOURCES CONFIGURE_DEPENDS
-  src/base/*.cpp src/format/*.cpp src/gpu/*.cpp src/graph/*.cpp src/graph/passes/*.cpp src/ops/*.cpp src/runtime/*.cpp src/llm/*.cpp)
+  src/base/*.cpp src/format/*.cpp src/gpu/*.cpp src/graph/*.cpp src/graph/passes/*.cpp src/ops/*.cpp src/runtime/*.cpp src/llm/*.cpp
+  src/llm/tokenizer/*.cpp)
 list(FILTER PTERON_SOURCES EXCLUDE REGEX "_(test|linux|native)\\.cpp$")
 if(PTERON_WASM)
   list(FILTER PTERON_SOURCES EXCLUDE REGEX "src/format/file\\.cpp$")
 endif()
 
-add_library(pteron_core OBJECT ${PTERON_SOURCES} ${PTERON_GENERATED}/kernels.cpp)
+add_library(pteron_core OBJECT ${PTERON_SOURCES} ${PTERON_GENERATED}/kernels.cpp ${PTERON_GENERATED}/unicode_tables.cpp)
 set_source_files_properties(${PTERON_GENERATED}/kernels.cpp PROPERTIES GENERATED TRUE)
 add_dependencies(pteron_core pteron_generated)
 target_include_directories(pteron_core PUBLIC include src ${PTERON_GENERATED})
