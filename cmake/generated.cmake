@@ -24,4 +24,10 @@ add_custom_command(
   COMMAND ${CMAKE_COMMAND} -E touch ${PTERON_GENERATED}/kernels.stamp
   DEPENDS ${CMAKE_SOURCE_DIR}/tools/embed_kernels.py ${PTERON_KERNELS} ${PTERON_OP_SOURCES}
   VERBATIM)
-add_custom_target(pteron_generated DEPENDS ${PTERON_FLATBUFFERS} ${PTERON_GENERATED}/kernels.stamp)
+add_custom_command(
+  OUTPUT ${PTERON_GENERATED}/character_tables.h
+  COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/embed_characters.py ${PTERON_GENERATED}/character_tables.h
+  DEPENDS ${CMAKE_SOURCE_DIR}/tools/embed_characters.py
+  VERBATIM)
+add_custom_target(pteron_generated DEPENDS ${PTERON_FLATBUFFERS} ${PTERON_GENERATED}/kernels.stamp
+  ${PTERON_GENERATED}/character_tables.h)
