@@ -1,7 +1,7 @@
 # base, format, gpu (the port's common part), graph, ops, runtime, llm: portable, without exceptions.
 file(GLOB PTERON_SOURCES CONFIGURE_DEPENDS
-  src/base/*.cpp src/format/*.cpp src/gpu/*.cpp src/graph/*.cpp src/graph/passes/*.cpp src/ops/*.cpp src/runtime/*.cpp src/llm/*.cpp
-  src/llm/tokenizer/*.cpp)
+  src/base/*.cpp src/format/*.cpp src/gpu/*.cpp src/graph/*.cpp src/graph/passes/*.cpp src/ops/*.cpp src/runtime/*.cpp
+  src/llm/*.cpp src/llm/*/*.cpp)
 list(FILTER PTERON_SOURCES EXCLUDE REGEX "_(test|linux|native)\\.cpp$")
 if(PTERON_WASM)
   list(FILTER PTERON_SOURCES EXCLUDE REGEX "src/format/file\\.cpp$")
@@ -12,6 +12,9 @@ set_source_files_properties(${PTERON_GENERATED}/kernels.cpp PROPERTIES GENERATED
 add_dependencies(pteron_core pteron_generated)
 target_include_directories(pteron_core PUBLIC include src ${PTERON_GENERATED})
 target_compile_options(pteron_core PRIVATE -fno-exceptions)
+# Sampling gives the same tokens everywhere, so its sums must not be fused on some machines.
+set_source_files_properties(src/llm/portable_math.cpp src/llm/candidates.cpp src/llm/sampler.cpp
+  PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
 target_compile_definitions(pteron_core PUBLIC PTERON_VERSION="${PROJECT_VERSION}" JSON_NOEXCEPTION)
 target_link_libraries(pteron_core PRIVATE pteron_warnings)
 if(PTERON_WASM)
