@@ -24,16 +24,10 @@ add_custom_command(
   COMMAND ${CMAKE_COMMAND} -E touch ${PTERON_GENERATED}/kernels.stamp
   DEPENDS ${CMAKE_SOURCE_DIR}/tools/embed_kernels.py ${PTERON_KERNELS} ${PTERON_OP_SOURCES}
   VERBATIM)
-set(unicode_data ${CMAKE_SOURCE_DIR}/src/llm/tokenizer/unicode.txt)
+set(unicode_data ${CMAKE_SOURCE_DIR}/src/llm/text/unicode.txt)
 add_custom_command(
   OUTPUT ${PTERON_GENERATED}/unicode_tables.cpp
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/embed_unicode.py ${unicode_data} ${PTERON_GENERATED}/unicode_tables.cpp
   DEPENDS ${CMAKE_SOURCE_DIR}/tools/embed_unicode.py ${unicode_data}
   VERBATIM)
-add_custom_command(
-  OUTPUT ${PTERON_GENERATED}/character_tables.h
-  COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/embed_characters.py ${PTERON_GENERATED}/character_tables.h
-  DEPENDS ${CMAKE_SOURCE_DIR}/tools/embed_characters.py
-  VERBATIM)
-add_custom_target(pteron_generated DEPENDS ${PTERON_FLATBUFFERS} ${PTERON_GENERATED}/kernels.stamp
-  ${PTERON_GENERATED}/character_tables.h)
+add_custom_target(pteron_generated DEPENDS ${PTERON_FLATBUFFERS} ${PTERON_GENERATED}/kernels.stamp)

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Turns src/llm/tokenizer/unicode.txt into C++ tables.
+"""Turns src/llm/text/unicode.txt into C++ tables.
 
 usage: embed_unicode.py UNICODE_TXT OUT_CPP
 
 A section starts with its name and the version of Unicode. Its lines are RANGE VALUE…, all hexadecimal:
     categories   the general category; what is not listed is unassigned (Cn)
     lowercase    what the character becomes; in a range of several, each following one becomes one more
+    uppercase    the same
+    titlecase    the same, where it is not the uppercase
+    digits       numerals that are digits without being decimal ones, such as superscripts
     combining    the canonical combining class, where it is not 0
     canonical    the canonical decomposition, one step; with ! if it must not be composed again
     compatible   the compatibility decomposition, one step
@@ -68,15 +71,16 @@ def table(kind: str, name: str, items: list[str]) -> str:
 def main() -> None:
     data = read(pathlib.Path(sys.argv[1]))
     pool: list[int] = []
-    parts = ['#include "llm/tokenizer/unicode.h"\n', "namespace pteron::llm::unicode {"]
+    parts = ['#include "llm/text/unicode.h"\n', "namespace pteron::unicode {"]
     parts.append(table("u32", "category_runs", category_runs(data["categories"])))
-    for name in ("lowercase", "canonical", "compatible"):
+    for name in ("lowercase", "uppercase", "titlecase", "canonical", "compatible"):
         parts.append(table("Mapping", name, mappings(data[name], pool)))
     parts.append(table("u32", "mapping_pool", [f"{c:#x}" for c in pool]))
     parts.append(table("Composition", "compositions", compositions(data["canonical"])))
     classes = [f"{{{first:#x}, {last - first + 1}, {int(v[0], 16)}}}" for first, last, v in data["combining"]]
     parts.append(table("CombiningRun", "combining_runs", classes))
-    parts.append("}  // namespace pteron::llm::unicode\n")
+    parts.append(table("Range", "digits", [f"{{{first:#x}, {last:#x}}}" for first, last, _ in data["digits"]]))
+    parts.append("}  // namespace pteron::unicode\n")
     pathlib.Path(sys.argv[2]).write_text("\n".join(parts))
 
 

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Extracts from the Unicode Character Database what tokenizers depend on.
+"""Extracts from the Unicode Character Database what tokenizers, chat templates and grammars depend on.
 
-usage: unicode_data.py > src/llm/tokenizer/unicode.txt
+usage: unicode_data.py > src/llm/text/unicode.txt
 
 Needs the Python packages unicodedata2==16.0.0 and tokenizers==0.23.3, and perl. The versions are part of the result:
 the reference package splits words by the categories of Unicode 16.0, normalizes as Unicode 9.0 did (later characters
-are left alone) and lowercases as Unicode 17.0 does. Numbers are hexadecimal; tools/embed_unicode.py says what the
-lines mean.
+are left alone) and lowercases as Unicode 17.0 does. Capital letters, which only templates ask for, are Python's.
+Numbers are hexadecimal; tools/embed_unicode.py says what the lines mean.
 """
 import subprocess
+import unicodedata
 
 import unicodedata2 as ucd
 from tokenizers.normalizers import Lowercase
@@ -70,6 +71,12 @@ def main():
         canonical.append((c, (*(int(f, 16) for f in fields), *(["!"] if excluded else []))))
     print_values("canonical 9.0.0", canonical, ascending)
     print_values("compatible 9.0.0", compatible, ascending)
+
+    changed = lambda convert, usual: [(c, tuple(map(ord, convert(chr(c))))) for c in ALL if convert(chr(c)) != usual(chr(c))]
+    print_values(f"uppercase {unicodedata.unidata_version}", changed(str.upper, str), ascending)
+    print_values(f"titlecase {unicodedata.unidata_version}", changed(str.title, str.upper), ascending)
+    digits = [(c, ()) for c in ALL if chr(c).isdigit() and not chr(c).isdecimal()]
+    print_values(f"digits {unicodedata.unidata_version}", digits)
 
 
 main()

@@ -13,7 +13,7 @@
 // Reads items from standard input, each behind its length in bytes (u32, little-endian). For each it writes the number
 // of tokens, the tokens and the decoded text behind its length; for an error 2^32-1 and the message. It fails if
 // decoding in a stream gives half a character, or another text where there are no bad bytes.
-#include "llm/tokenizer/utf8.h"
+#include "llm/text/utf8.h"
 
 #include <pteron/tokenizer.h>
 
@@ -115,11 +115,11 @@ bool stream_agrees(const Tokenizer& tokenizer, const std::vector<u32>& ids, cons
   std::string all;
   for (u32 id : ids) {
     const auto part = stream.push(id);
-    if (!part || llm::utf8::find_invalid(*part) != part->size()) return false;
+    if (!part || utf8::find_invalid(*part) != part->size()) return false;
     all += *part;
   }
   all += stream.finish();
-  return all == decoded || decoded.find(llm::utf8::replacement) != std::string::npos;
+  return all == decoded || decoded.find(utf8::replacement) != std::string::npos;
 }
 
 Result<std::vector<u32>> tokens_of(const Tokenizer& tokenizer, std::string_view item, const Arguments& arguments) {

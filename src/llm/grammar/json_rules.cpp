@@ -64,7 +64,7 @@ RuleId JsonRules::character() {
   if (character_) return *character_;
   character_ = builder_.rule();
   const auto [start, end] = builder_[*character_];
-  const CharacterSet plain{{0x20, 0x21}, {0x23, 0x5B}, {0x5D, utf8::last_code_point}};
+  const CharSet plain{{0x20, 0x21}, {0x23, 0x5B}, {0x5D, utf8::last_code_point}};
   characters_.write(start, end, plain);
   escape(start, end);
   return *character_;
@@ -94,11 +94,11 @@ void JsonRules::string_except(StateId from, StateId to, std::span<const std::str
     nodes[at].is_name = true;
   }
   const StateId free = builder_.state();  // no name can come of it any more
-  characters_.write(free, free, CharacterSet::all());
+  characters_.write(free, free, CharSet::all());
   builder_.text(free, to, "\"");
   builder_.text(from, nodes[0].state, "\"");
   for (const Node& node : nodes) {
-    CharacterSet known;
+    CharSet known;
     for (const auto& [c, next] : node.next) {
       known.add(c, c);
       characters_.write(node.state, nodes[next].state, {{c, c}});

@@ -2,7 +2,7 @@
 // The parts that JSON grammars are made of. Rules are added when they are first asked for.
 #pragma once
 
-#include "llm/grammar/character_set.h"
+#include "llm/grammar/character_writer.h"
 #include "llm/json/json.h"
 
 #include <pteron/grammar.h>

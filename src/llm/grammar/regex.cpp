@@ -58,7 +58,7 @@ void RegexWriter::search(StateId from, StateId to, const std::vector<RegexBranch
 StateId RegexWriter::anything(StateId from) {
   const StateId loop = builder_.state();
   builder_.jump(from, loop);
-  characters_.write(loop, loop, CharacterSet::all());
+  characters_.write(loop, loop, CharSet::all());
   return loop;
 }
 

@@ -2,13 +2,13 @@
 // Regular expressions: the part that describes regular languages, in the syntax that Python and ECMAScript share.
 #pragma once
 
-#include "llm/grammar/character_set.h"
+#include "llm/grammar/character_writer.h"
 
 namespace pteron::grammar {
 
 struct Regex {
   enum Kind { set, sequence, choice, repeat } kind = sequence;
-  CharacterSet characters;       // set
+  CharSet characters;            // set
   std::vector<Regex> parts;      // sequence, choice; the one of repeat
   u32 minimum = 0, maximum = 0;  // repeat; Builder::unbounded
 };

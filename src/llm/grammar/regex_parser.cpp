@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/error.h"
 #include "llm/grammar/regex.h"
+#include "llm/text/characters.h"
 #include "llm/text/utf8.h"
 
 #include <optional>
@@ -11,9 +12,9 @@ namespace {
 constexpr size_t max_pattern_bytes = 64 * 1024;
 constexpr u32 max_depth = 64, max_count = 100'000;
 
-CharacterSet one(u32 c) { return {{c, c}}; }
+CharSet one(u32 c) { return {{c, c}}; }
 
-Regex of_set(CharacterSet set) { return {Regex::set, std::move(set), {}}; }
+Regex of_set(CharSet set) { return {Regex::set, std::move(set), {}}; }
 
 class Parser {
  public:
@@ -78,7 +79,7 @@ class Parser {
     if (take('(')) return group();
     if (take('[')) return character_class();
     if (take('\\')) {
-      TRY(CharacterSet set, escape(false));
+      TRY(CharSet set, escape(false));
       return of_set(std::move(set));
     }
     if (take('.')) return of_set(one('\n').complement());
@@ -168,17 +169,16 @@ class Parser {
   }
 
   // Behind the backslash.
-  Result<CharacterSet> escape(bool in_class) {
+  Result<CharSet> escape(bool in_class) {
     if (at_end()) return wrong("there is nothing behind the backslash");
     const u32 c = utf8::next(text_, at_);
-    CharacterSet set;
     switch (c) {
-      case 'd':
-      case 'D': set.add(digit_characters()); return c == 'd' ? set : set.complement();
-      case 'w':
-      case 'W': set.add(word_characters()); return c == 'w' ? set : set.complement();
-      case 's':
-      case 'S': set.add(space_characters()); return c == 's' ? set : set.complement();
+      case 'd': return digit_characters();
+      case 'D': return digit_characters().complement();
+      case 'w': return word_characters();
+      case 'W': return word_characters().complement();
+      case 's': return space_characters();
+      case 'S': return space_characters().complement();
       case 'n': return one('\n');
       case 'r': return one('\r');
       case 't': return one('\t');
@@ -206,17 +206,17 @@ class Parser {
 
   Result<Regex> character_class() {
     const bool negated = take('^');
-    CharacterSet set;
+    CharSet set;
     for (bool first = true; first || peek() != ']'; first = false) {
       if (at_end()) return wrong("a class has no ']'");
-      TRY(const CharacterSet low, class_item());
+      TRY(const CharSet low, class_item());
       if (peek() != '-' || at_ + 1 >= text_.size() || text_[at_ + 1] == ']') {
-        set.add(low.ranges());
+        set.add(low);
         continue;
       }
       ++at_;
-      TRY(const CharacterSet high, class_item());
-      const auto single = [](const CharacterSet& s) {
+      TRY(const CharSet high, class_item());
+      const auto single = [](const CharSet& s) {
         return s.ranges().size() == 1 && s.ranges()[0].first == s.ranges()[0].last;
       };
       if (!single(low) || !single(high) || low.ranges()[0].first > high.ranges()[0].first)
@@ -227,7 +227,7 @@ class Parser {
     return of_set(negated ? set.complement() : set);
   }
 
-  Result<CharacterSet> class_item() {
+  Result<CharSet> class_item() {
     if (take('\\')) return escape(true);
     if (at_end()) return wrong("a class has no ']'");
     return one(utf8::next(text_, at_));

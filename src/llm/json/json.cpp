@@ -25,16 +25,17 @@ void merge_duplicates(Json::Object& members) {
 // Takes the events of the JSON library's reader, which is iterative, so that the depth is ours to limit.
 class TreeMaker final : public nlohmann::json_sax<nlohmann::json> {
  public:
+  explicit TreeMaker(Json::BigIntegers big) : big_(big) {}
+
   bool null() override { return add(Json()); }
   bool boolean(bool value) override { return add(Json(value)); }
   bool number_integer(i64 value) override { return add(Json(value)); }
   bool number_unsigned(u64 value) override {
-    if (value > u64(INT64_MAX)) return refuse(str("the integer ", value, " has more than 63 bits"));
+    if (value > u64(INT64_MAX)) return big_integer(f64(value), str(value));
     return add(Json(i64(value)));
   }
   bool number_float(f64 value, const std::string& text) override {
-    if (text.find_first_of(".eE") == std::string::npos)
-      return refuse(str("the integer ", text.substr(0, 40), " has more than 63 bits"));
+    if (text.find_first_of(".eE") == std::string::npos) return big_integer(value, text);
     return add(Json(value));
   }
   bool string(std::string& value) override { return add(Json(std::move(value))); }
@@ -53,7 +54,7 @@ class TreeMaker final : public nlohmann::json_sax<nlohmann::json> {
   bool parse_error(size_t position, const std::string&, const nlohmann::detail::exception& e) override {
     std::string_view reason = e.what();
     if (const auto at = reason.find("] "); at != std::string_view::npos) reason.remove_prefix(at + 2);
-    return refuse(str("it breaks off at byte ", position, " (", reason, ")"));
+    return refuse(str("it is not valid JSON at byte ", position, " (", reason, ")"));
   }
 
   std::string problem;
@@ -68,6 +69,10 @@ class TreeMaker final : public nlohmann::json_sax<nlohmann::json> {
   bool refuse(std::string why) {
     problem = std::move(why);
     return false;
+  }
+  bool big_integer(f64 value, std::string_view text) {
+    if (big_ == Json::BigIntegers::round) return add(Json(value));
+    return refuse(str("the integer ", text.substr(0, 40), " has more than 63 bits"));
   }
   bool open(Json::Data container) {
     if (open_.size() >= Json::max_depth) return refuse(str("it is nested deeper than ", Json::max_depth, " levels"));
@@ -92,15 +97,16 @@ class TreeMaker final : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
 
+  Json::BigIntegers big_;
   std::vector<Open> open_;
 };
 
 }  // namespace
 
-Result<Json> Json::parse(std::string_view text) {
-  TreeMaker maker;
+Result<Json> Json::parse(std::string_view text, BigIntegers big) {
+  TreeMaker maker(big);
   if (nlohmann::json::sax_parse(text.begin(), text.end(), &maker)) return std::move(maker.root);
-  return invalid("this is not JSON that can be read: ", maker.problem);
+  return invalid("the JSON can't be read: ", maker.problem);
 }
 
 const Json* Json::find(std::string_view name) const {
@@ -109,6 +115,24 @@ const Json* Json::find(std::string_view name) const {
   for (const JsonMember& m : *members)
     if (m.name == name) return &m.value;
   return nullptr;
+}
+
+const Json& Json::operator[](std::string_view name) const {
+  static const Json null;
+  const Json* member = find(name);
+  return member ? *member : null;
+}
+std::string_view Json::string() const { return text() ? std::string_view(*text()) : std::string_view(); }
+bool Json::flag(bool otherwise) const { return boolean() ? *boolean() : otherwise; }
+f64 Json::number() const { return real() ? *real() : integer() ? f64(*integer()) : 0; }
+std::optional<u32> Json::index() const {
+  const i64* value = integer();
+  if (!value || *value < 0 || *value > i64(UINT32_MAX)) return std::nullopt;
+  return u32(*value);
+}
+std::span<const Json> Json::items() const { return array() ? std::span(*array()) : std::span<const Json>(); }
+std::span<const JsonMember> Json::members() const {
+  return object() ? std::span(*object()) : std::span<const JsonMember>();
 }
 
 namespace {
@@ -138,7 +162,7 @@ char short_escape(u32 c) {
 std::string json_quoted(std::string_view text, bool ascii) {
   std::string out = "\"";
   for (size_t at = 0; at < text.size();) {
-    const u32 c = utf8::next(text, at);
+    const u32 c = ascii ? utf8::next(text, at) : u8(text[at++]);
     if (const char letter = short_escape(c)) {
       (out += '\\') += letter;
     } else if (c < 0x20 || (ascii && c >= 0x7F && c < 0x1'0000)) {
@@ -147,7 +171,7 @@ std::string json_quoted(std::string_view text, bool ascii) {
       append_escape(out, 0xD800 + ((c - 0x1'0000) >> 10));
       append_escape(out, 0xDC00 + (c & 0x3FF));
     } else {
-      utf8::append(out, c);
+      out += char(c);
     }
   }
   return out += '"';

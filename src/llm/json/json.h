@@ -6,6 +6,8 @@
 #include <pteron/result.h>
 #include <pteron/types.h>
 
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -26,7 +28,9 @@ class Json {
 
   // At most max_depth arrays and objects inside of each other.
   static constexpr u32 max_depth = 128;
-  static Result<Json> parse(std::string_view text);
+  // What happens to integers of more than 63 bits.
+  enum class BigIntegers { refuse, round };
+  static Result<Json> parse(std::string_view text, BigIntegers big = BigIntegers::refuse);
 
   bool is_null() const { return std::holds_alternative<std::monostate>(data_); }
   bool is_number() const { return integer() || real(); }
@@ -40,6 +44,15 @@ class Json {
 
   // The member of an object, or null.
   const Json* find(std::string_view name) const;
+
+  // For readers of files: what is not there or something else gives an empty answer.
+  const Json& operator[](std::string_view name) const;  // a JSON null if there is no such member
+  std::string_view string() const;
+  bool flag(bool otherwise = false) const;
+  f64 number() const;
+  std::optional<u32> index() const;  // a whole number in [0, 2^32)
+  std::span<const Json> items() const;
+  std::span<const JsonMember> members() const;
 
  private:
   Data data_;

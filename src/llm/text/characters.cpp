@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "llm/text/characters.h"
 
-#include "character_tables.h"
+#include "llm/text/unicode.h"
 #include "llm/text/utf8.h"
 
 #include <algorithm>
@@ -9,43 +9,17 @@
 namespace pteron {
 namespace {
 
-bool contains(std::span<const CharacterRange> ranges, u32 c) {
-  const auto behind = std::ranges::upper_bound(ranges, c, {}, &CharacterRange::first);
-  return behind != ranges.begin() && c <= std::prev(behind)->last;
-}
-
-struct CaseTable {
-  std::span<const tables::CaseMapping> singles;
-  std::span<const tables::LongCaseMapping> several;
-};
-constexpr CaseTable lower{tables::lower, tables::long_lower}, upper{tables::upper, tables::long_upper},
-    title{tables::title, tables::long_title};
-
-// Whether the table has something for the character, which is then appended.
-bool append_mapped(std::string& out, u32 c, const CaseTable& table) {
-  const auto single = std::ranges::lower_bound(table.singles, c, {}, &tables::CaseMapping::from);
-  if (single != table.singles.end() && single->from == c) {
-    utf8::append(out, single->to);
-    return true;
-  }
-  const auto several = std::ranges::lower_bound(table.several, c, {}, &tables::LongCaseMapping::from);
-  if (several == table.several.end() || several->from != c) return false;
-  for (u32 to : several->to)
-    if (to) utf8::append(out, to);
-  return true;
-}
-
 void append_upper(std::string& out, u32 c) {
-  if (!append_mapped(out, c, upper)) utf8::append(out, c);
+  if (!unicode::append_mapped(out, c, unicode::uppercase)) utf8::append(out, c);
 }
 
 void append_title(std::string& out, u32 c) {
-  if (!append_mapped(out, c, title)) append_upper(out, c);
+  if (!unicode::append_mapped(out, c, unicode::titlecase)) append_upper(out, c);
 }
 
 bool has_case(u32 c) {
   std::string unused;
-  return append_mapped(unused, c, lower) || append_mapped(unused, c, upper);
+  return unicode::append_mapped(unused, c, unicode::lowercase) || unicode::append_mapped(unused, c, unicode::uppercase);
 }
 
 // `in_word`: a letter stands before it. The Greek sigma has a second small form for the end of a word.
@@ -54,7 +28,7 @@ void append_lower(std::string& out, u32 c, bool in_word, std::string_view behind
   size_t at = 0;
   if (c == capital_sigma && in_word && (behind.empty() || !has_case(utf8::next(behind, at))))
     utf8::append(out, final_sigma);
-  else if (!append_mapped(out, c, lower))
+  else if (!unicode::append_mapped(out, c, unicode::lowercase))
     utf8::append(out, c);
 }
 
@@ -66,16 +40,30 @@ bool in_set(u32 c, std::string_view set) {
 
 }  // namespace
 
-std::span<const CharacterRange> word_characters() { return tables::words; }
-std::span<const CharacterRange> digit_characters() { return tables::digits; }
-std::span<const CharacterRange> space_characters() { return tables::spaces; }
+CharSet word_characters() {
+  CharSet out{{'_', '_'}};
+  for (const char* name : {"L", "N"}) out.add(*CharSet::property(name));
+  return out;
+}
+CharSet digit_characters() { return CharSet::digit(); }
+CharSet space_characters() {
+  CharSet out = CharSet::space();
+  out.add(0x1C, 0x1F);  // separators of files, groups, records and units
+  return out;
+}
 
-bool is_word(u32 c) { return contains(tables::words, c); }
-bool is_digit(u32 c) { return contains(tables::digits, c); }
-bool is_numeral(u32 c) { return contains(tables::numerals, c); }
-bool is_letter(u32 c) { return contains(tables::letters, c); }
-bool is_space(u32 c) { return contains(tables::spaces, c); }
-bool is_printable(u32 c) { return contains(tables::printables, c); }
+bool is_word(u32 c) { return c == '_' || is_letter(c) || unicode::category(c)[0] == 'N'; }
+bool is_digit(u32 c) { return unicode::category(c) == "Nd"; }
+bool is_numeral(u32 c) {
+  return is_digit(c) ||
+         std::ranges::any_of(unicode::digits, [&](const auto& range) { return range.first <= c && c <= range.last; });
+}
+bool is_letter(u32 c) { return unicode::category(c)[0] == 'L'; }
+bool is_space(u32 c) { return unicode::is_space(c) || (c >= 0x1C && c <= 0x1F); }
+bool is_printable(u32 c) {
+  const char group = unicode::category(c)[0];
+  return c == ' ' || (group != 'C' && group != 'Z');
+}
 
 std::string lower_case(std::string_view text) {
   std::string out;

@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What Unicode says about characters, as Python sees it: the tables are made at build time (tools/embed_characters.py).
+// What Unicode says about characters, as Python sees it.
 #pragma once
 
-#include <pteron/types.h>
+#include "llm/text/char_set.h"
 
-#include <span>
 #include <string>
 #include <string_view>
 
 namespace pteron {
 
-struct CharacterRange {
-  u32 first, last;
-  bool operator==(const CharacterRange&) const = default;
-};
-
-std::span<const CharacterRange> word_characters();   // \w: letters, digits of all kinds and the underscore
-std::span<const CharacterRange> digit_characters();  // \d: decimal digits
-std::span<const CharacterRange> space_characters();  // \s
+CharSet word_characters();   // \w: letters, digits of all kinds and the underscore
+CharSet digit_characters();  // \d: decimal digits
+CharSet space_characters();  // \s
 
 bool is_word(u32 c);
 bool is_digit(u32 c);

@@ -2,39 +2,26 @@
 #include "llm/text/utf8.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace pteron::utf8 {
 
-bool valid(std::string_view text) {
-  for (size_t at = 0; at < text.size();) {
-    const u32 length = length_from(text[at]);
-    if (length == 0 || at + length > text.size()) return false;
-    for (u32 i = 1; i < length; ++i)
-      if (!continues(text[at + i])) return false;
-    const size_t start = at;
-    const u32 c = next(text, at);
-    if (length_of(c) != at - start || is_surrogate(c) || c > last_code_point) return false;
+Char decode(std::string_view text, size_t at) {
+  const u8 lead = u8(text[at]);
+  if (lead < 0x80) return {lead, 1, State::valid};
+  if (lead < 0xC2 || lead > 0xF4) return {0, 1, State::invalid};
+  const u32 size = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  u32 code = lead & (0x7Fu >> size);
+  for (u32 i = 1; i < size; ++i) {
+    if (at + i == text.size()) return {0, i, State::incomplete};
+    const u8 byte = u8(text[at + i]);
+    // The second byte rules out overlong forms, surrogates and what lies above U+10FFFF.
+    const u8 low = i > 1 ? 0x80 : lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+    const u8 high = i > 1 ? 0xBF : lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+    if (byte < low || byte > high) return {0, i, State::invalid};
+    code = code << 6 | (byte & 0x3F);
   }
-  return true;
-}
-
-u32 next(std::string_view text, size_t& at) {
-  const u32 lead = u8(text[at]);
-  const u32 length = length_from(text[at]);
-  u32 c = length == 1 ? lead : lead & (0x7F >> length);
-  for (u32 i = 1; i < length; ++i) c = c << 6 | (u8(text[at + i]) & 0x3F);
-  at += length;
-  return c;
-}
-
-void append(std::string& out, u32 c) {
-  const u32 length = length_of(c);
-  if (length == 1) {
-    out += char(c);
-    return;
-  }
-  out += char((0xF00 >> length & 0xFF) | c >> 6 * (length - 1));
-  for (u32 i = length - 1; i-- > 0;) out += char(0x80 | (c >> 6 * i & 0x3F));
+  return {code, size, State::valid};
 }
 
 size_t count(std::string_view text) {
@@ -48,6 +35,31 @@ size_t offset(std::string_view text, size_t index) {
   return at;
 }
 
+void append(std::string& out, u32 code_point) {
+  if (code_point < 0x80) {
+    out += char(code_point);
+    return;
+  }
+  const u32 size = length_of(code_point);
+  out += char(u8(0xF00u >> size) | code_point >> (6 * (size - 1)));
+  for (u32 i = size - 1; i > 0; --i) out += char(0x80 | (code_point >> (6 * (i - 1)) & 0x3F));
+}
+
+size_t find_invalid(std::string_view text) {
+  size_t at = 0;
+  while (at < text.size()) {
+    u64 word = 0;
+    if (at + 8 <= text.size() && (std::memcpy(&word, text.data() + at, 8), (word & 0x8080808080808080u) == 0)) {
+      at += 8;
+      continue;
+    }
+    const Char c = decode(text, at);
+    if (c.state != State::valid) return at;
+    at += c.size;
+  }
+  return at;
+}
+
 size_t unfinished(std::string_view text) {
   const size_t window = std::min<size_t>(text.size(), 3);
   for (size_t back = 1; back <= window; ++back) {
@@ -55,6 +67,21 @@ size_t unfinished(std::string_view text) {
     if (!continues(byte)) return length_from(byte) > back ? back : 0;
   }
   return 0;
+}
+
+void drain(std::string& bytes, std::string& out) {
+  size_t at = 0;
+  while (at < bytes.size()) {
+    const size_t good = find_invalid(std::string_view(bytes).substr(at));
+    out.append(bytes, at, good);
+    at += good;
+    if (at == bytes.size()) break;
+    const Char c = decode(bytes, at);
+    if (c.state == State::incomplete) break;
+    out += replacement;
+    at += c.size;
+  }
+  bytes.erase(0, at);
 }
 
 }  // namespace pteron::utf8

@@ -2,7 +2,7 @@
 #include "llm/tokenizer/added_tokens.h"
 
 #include "base/error.h"
-#include "llm/tokenizer/utf8.h"
+#include "llm/text/utf8.h"
 
 #include <algorithm>
 
@@ -19,7 +19,7 @@ CharSet word_characters() {
 u32 spaces_before(std::string_view text, u32 at, u32 limit) {
   while (at > limit) {
     const u32 before = u32(utf8::before(text, at));
-    if (!unicode::is_space(utf8::next(text, before).code)) break;
+    if (!unicode::is_space(utf8::peek(text, before).code)) break;
     at = before;
   }
   return at;
@@ -27,7 +27,7 @@ u32 spaces_before(std::string_view text, u32 at, u32 limit) {
 
 u32 spaces_behind(std::string_view text, u32 at) {
   while (at < text.size()) {
-    const utf8::Char c = utf8::next(text, at);
+    const utf8::Char c = utf8::peek(text, at);
     if (!unicode::is_space(c.code)) break;
     at += c.size;
   }
@@ -55,9 +55,15 @@ Result<AddedTokens> AddedTokens::build(const Definition& definition, const Norma
   return out;
 }
 
+std::optional<std::string_view> AddedTokens::text(u32 id) const {
+  const auto found = std::ranges::find(tokens_, id, &AddedToken::id);
+  if (found == tokens_.end()) return std::nullopt;
+  return texts_[size_t(found - tokens_.begin())];
+}
+
 bool AddedTokens::inside_word(std::string_view text, u32 begin, u32 end) const {
-  return (begin > 0 && word_.contains(utf8::next(text, utf8::before(text, begin)).code)) ||
-         (end < text.size() && word_.contains(utf8::next(text, end).code));
+  return (begin > 0 && word_.contains(utf8::peek(text, utf8::before(text, begin)).code)) ||
+         (end < text.size() && word_.contains(utf8::peek(text, end).code));
 }
 
 std::vector<AddedTokens::Part> AddedTokens::split(std::string_view text, bool special) const {
@@ -75,10 +81,10 @@ std::vector<AddedTokens::Part> AddedTokens::split(std::string_view text, bool sp
     const AddedToken& token = tokens_[match.value];
     if (token.special && !special) continue;
     if (token.single_word && inside_word(text, begin, end)) continue;
-    if (token.lstrip) begin = spaces_before(text, begin, done);
+    if (token.lstrip) begin = std::max(spaces_before(text, begin, done), done);
     if (token.rstrip) end = spaces_behind(text, end);
     if (begin > done) out.push_back({done, begin, std::nullopt});
-    out.push_back({begin, end, token.id});
+    if (begin < end) out.push_back({begin, end, token.id});  // else another token has taken it with its spaces
     done = end;
   }
   if (done < size) out.push_back({done, size, std::nullopt});

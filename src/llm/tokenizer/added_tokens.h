@@ -21,6 +21,8 @@ class AddedTokens {
   bool empty() const { return trie_.empty(); }
   // The whole text: tokens, and parts without one. Special tokens are only text if they are not wanted.
   std::vector<Part> split(std::string_view text, bool special) const;
+  // A token's text as it is looked for, if it is one of these.
+  std::optional<std::string_view> text(u32 id) const;
 
  private:
   bool inside_word(std::string_view text, u32 begin, u32 end) const;

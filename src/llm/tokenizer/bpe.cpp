@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "llm/tokenizer/bpe.h"
 
+#include "llm/text/utf8.h"
 #include "llm/tokenizer/byte_alphabet.h"
-#include "llm/tokenizer/utf8.h"
 
 #include <algorithm>
 
@@ -41,7 +41,7 @@ void Bpe::add_joints(const ModelData& model) {
     const std::string_view text =
         id < vocabulary_->size() ? vocabulary_->text(id) : model.loose[id - vocabulary_->size()];
     if (text.empty()) continue;
-    firsts[id] = symbol_of(text.substr(0, utf8::next(text, 0).size));
+    firsts[id] = symbol_of(text.substr(0, utf8::peek(text, 0).size));
     lasts[id] = symbol_of(text.substr(utf8::before(text, text.size())));
   }
   for (const Merge& m : model.merges) joints_.add(lasts[m.left], firsts[m.right]);
@@ -83,7 +83,7 @@ Bpe::Workspace::Symbol Bpe::symbol_at(std::string_view piece, u32 at) const {
   if (of_bytes_) return {byte_symbols_[u8(piece[at])], at, 1, never, 0};
   if (const Trie::Match fixed = user_defined_.longest(piece, at); fixed.length > 0)
     return {fixed.value | frozen, at, fixed.length, never, 0};
-  const u32 size = utf8::next(piece, at).size;
+  const u32 size = utf8::peek(piece, at).size;
   return {symbol_of(piece.substr(at, size)), at, size, never, 0};
 }
 

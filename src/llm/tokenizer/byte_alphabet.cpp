@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "llm/tokenizer/byte_alphabet.h"
 
-#include "llm/tokenizer/utf8.h"
+#include "llm/text/utf8.h"
 
 #include <array>
 
@@ -38,7 +38,7 @@ std::string bytes_to_letters(std::string_view bytes) {
 std::optional<std::string> letters_to_bytes(std::string_view letters) {
   std::string out;
   for (size_t at = 0; at < letters.size();) {
-    const utf8::Char c = utf8::next(letters, at);
+    const utf8::Char c = utf8::peek(letters, at);
     if (c.code >= alphabet.byte.size() || alphabet.byte[c.code] < 0) return std::nullopt;
     out += char(alphabet.byte[c.code]);
     at += c.size;

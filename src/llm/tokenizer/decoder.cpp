@@ -2,9 +2,9 @@
 #include "llm/tokenizer/decoder.h"
 
 #include "base/error.h"
+#include "llm/text/utf8.h"
 #include "llm/tokenizer/byte_alphabet.h"
 #include "llm/tokenizer/normalizer.h"
-#include "llm/tokenizer/utf8.h"
 
 namespace pteron::llm {
 namespace {

@@ -3,7 +3,7 @@
 // writer turns one into a tokenizer.json.
 #pragma once
 
-#include "llm/tokenizer/unicode.h"
+#include "llm/text/unicode.h"
 #include "llm/tokenizer/vocabulary.h"
 
 #include <variant>

@@ -2,7 +2,7 @@
 #include "llm/tokenizer/normalizer.h"
 
 #include "base/error.h"
-#include "llm/tokenizer/utf8.h"
+#include "llm/text/utf8.h"
 
 namespace pteron::llm {
 namespace {
@@ -10,8 +10,8 @@ namespace {
 constexpr std::string_view lower_block = "\xE2\x96\x81";  // U+2581, which stands for a space
 
 std::string_view strip(std::string_view text, const Strip& sides) {
-  const auto space_at = [&](size_t at) { return unicode::is_space(utf8::next(text, at).code); };
-  while (sides.left && !text.empty() && space_at(0)) text.remove_prefix(utf8::next(text, 0).size);
+  const auto space_at = [&](size_t at) { return unicode::is_space(utf8::peek(text, at).code); };
+  while (sides.left && !text.empty() && space_at(0)) text.remove_prefix(utf8::peek(text, 0).size);
   while (sides.right && !text.empty() && space_at(utf8::before(text, text.size())))
     text = text.substr(0, utf8::before(text, text.size()));
   return text;
@@ -94,7 +94,7 @@ Result<std::string> Normalizer::run(std::string_view text) const {
 Normalizer::SentencePiece::Step Normalizer::SentencePiece::next(std::string_view text, size_t at) const {
   if (const Trie::Match m = spared.longest(text, at); m.length > 0) return {text.substr(at, m.length), m.length};
   if (const Charsmap::Match m = charsmap.longest(text, at); m.length > 0) return {m.replacement, m.length};
-  const u32 size = utf8::next(text, at).size;
+  const u32 size = utf8::peek(text, at).size;
   return {text.substr(at, size), size};
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/error.h"
+#include "llm/text/utf8.h"
 #include "llm/tokenizer/pattern.h"
-#include "llm/tokenizer/utf8.h"
 
 namespace pteron::llm {
 
@@ -13,7 +13,7 @@ Result<std::optional<Pattern::Match>> Pattern::Search::next() {
     if (!match) break;
     const bool empty = match->begin == match->end;
     from_ = match->end;
-    if (empty) from_ += from_ < text_.size() ? utf8::next(text_, from_).size : 1;
+    if (empty) from_ += from_ < text_.size() ? utf8::peek(text_, from_).size : 1;
     if (empty && match->begin == last_end_) continue;
     last_end_ = match->end;
     return match;
@@ -34,7 +34,7 @@ Result<std::optional<Pattern::Match>> Pattern::Search::find(u32 from) {
                            "' of the tokenizer takes too long on this text of ", size, " bytes; encode shorter parts");
     }
     if (begin == size) break;
-    begin += utf8::next(text_, begin).size;
+    begin += utf8::peek(text_, begin).size;
   }
   return std::nullopt;
 }
@@ -132,15 +132,15 @@ bool Pattern::Search::back_off(size_t bottom, u32& instruction, u32& at) {
 
 bool Pattern::Search::take(const CharTable& set, u32& at) const {
   if (at == text_.size()) return false;
-  const utf8::Char c = utf8::next(text_, at);
+  const utf8::Char c = utf8::peek(text_, at);
   if (!set.contains(c.code)) return false;
   at += c.size;
   return true;
 }
 
 bool Pattern::Search::word_boundary(const CharTable& word, u32 at) const {
-  const bool left = at > 0 && word.contains(utf8::next(text_, utf8::before(text_, at)).code);
-  const bool right = at < text_.size() && word.contains(utf8::next(text_, at).code);
+  const bool left = at > 0 && word.contains(utf8::peek(text_, utf8::before(text_, at)).code);
+  const bool right = at < text_.size() && word.contains(utf8::peek(text_, at).code);
   return left != right;
 }
 

@@ -2,7 +2,7 @@
 #include "llm/tokenizer/pattern_syntax.h"
 
 #include "base/error.h"
-#include "llm/tokenizer/utf8.h"
+#include "llm/text/utf8.h"
 
 #include <algorithm>
 #include <utility>
@@ -191,7 +191,7 @@ class Parser {
   // One character, or the set that an escape stands for.
   Result<CharSet> character() {
     if (take("\\")) return escape();
-    const utf8::Char c = utf8::next(text_, at_);
+    const utf8::Char c = utf8::peek(text_, at_);
     at_ += c.size;
     return literal(c.code);
   }

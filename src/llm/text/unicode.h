@@ -4,10 +4,11 @@
 
 #include <pteron/types.h>
 
+#include <span>
 #include <string>
 #include <string_view>
 
-namespace pteron::llm::unicode {
+namespace pteron::unicode {
 
 constexpr u32 code_points = 0x110000;
 
@@ -25,6 +26,10 @@ struct Mapping {
 struct Composition {
   u32 first, second, composed;
 };
+struct Range {
+  u32 first, last;
+  bool operator==(const Range&) const = default;
+};
 struct CombiningRun {
   u32 first;
   u16 count;
@@ -34,13 +39,17 @@ struct CombiningRun {
 // Each run lasts until the next one: first code point << 5 | index of the category.
 extern const std::span<const u32> category_runs;
 extern const std::span<const u32> mapping_pool;
-extern const std::span<const Mapping> lowercase, canonical, compatible;
+extern const std::span<const Mapping> lowercase, uppercase, titlecase, canonical, compatible;
+extern const std::span<const Range> digits;              // such as superscripts, which are not decimal
 extern const std::span<const Composition> compositions;  // sorted
 extern const std::span<const CombiningRun> combining_runs;
 
 enum class Form { nfd, nfc, nfkd, nfkc };
 std::string normalize(std::string_view text, Form form);
 std::string to_lowercase(std::string_view text);
+// Whether the table has something for the character, which is then appended.
+bool append_mapped(std::string& out, u32 code, std::span<const Mapping> table);
+std::string_view category(u32 code);
 bool is_space(u32 code);
 
-}  // namespace pteron::llm::unicode
+}  // namespace pteron::unicode

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "llm/tokenizer/unicode.h"
+#include "llm/text/unicode.h"
 
-#include "llm/tokenizer/utf8.h"
+#include "llm/text/utf8.h"
 
 #include <algorithm>
 #include <vector>
 
-namespace pteron::llm::unicode {
+namespace pteron::unicode {
 namespace {
 
 constexpr u32 hangul_first = 0xAC00, hangul_last = 0xD7A3;
@@ -104,7 +104,7 @@ std::string normalize(std::string_view text, Form form) {
   std::vector<Unit> units;
   units.reserve(text.size());
   for (size_t at = 0; at < text.size();) {
-    const utf8::Char c = utf8::next(text, at);
+    const utf8::Char c = utf8::peek(text, at);
     decompose(c.code, form == Form::nfkd || form == Form::nfkc, units);
     at += c.size;
   }
@@ -116,21 +116,29 @@ std::string normalize(std::string_view text, Form form) {
   return out;
 }
 
+bool append_mapped(std::string& out, u32 code, std::span<const Mapping> table) {
+  const Mapping* m = find_run(table, code);
+  if (!m) return false;
+  if (m->length == 1)
+    utf8::append(out, m->to + (code - m->first));
+  else
+    for (u32 c : mapping_pool.subspan(m->to, m->length)) utf8::append(out, c);
+  return true;
+}
+
 std::string to_lowercase(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   for (size_t at = 0; at < text.size();) {
-    const utf8::Char c = utf8::next(text, at);
-    at += c.size;
-    const Mapping* m = find_run(lowercase, c.code);
-    if (!m)
-      utf8::append(out, c.code);
-    else if (m->length == 1)
-      utf8::append(out, m->to + (c.code - m->first));
-    else
-      for (u32 code : mapping_pool.subspan(m->to, m->length)) utf8::append(out, code);
+    const u32 code = utf8::next(text, at);
+    if (!append_mapped(out, code, lowercase)) utf8::append(out, code);
   }
   return out;
+}
+
+std::string_view category(u32 code) {
+  const auto behind = std::upper_bound(category_runs.begin(), category_runs.end(), code << 5 | 31);
+  return category_names[*std::prev(behind) & 31];
 }
 
 bool is_space(u32 code) {
@@ -139,4 +147,4 @@ bool is_space(u32 code) {
          code == 0x3000;
 }
 
-}  // namespace pteron::llm::unicode
+}  // namespace pteron::unicode
