@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs fixtures and prints a line for each that fails. usage: run_fixtures FOLDER [--only TEXT] [--no-f16]
+// Runs fixtures and prints a line for each that fails.
+// usage: run_fixtures FOLDER [--only TEXT] [--no-f16] [--route FAMILY=NAME]
 #include "support/fixture.h"
 
 #include "graph/op.h"
@@ -10,12 +11,14 @@
 using namespace pteron;
 
 int main(int argc, char** argv) {
-  if (argc < 2) return std::puts("usage: run_fixtures FOLDER [--only TEXT] [--no-f16]"), 2;
+  if (argc < 2) return std::puts("usage: run_fixtures FOLDER [--only TEXT] [--no-f16] [--route FAMILY=NAME]"), 2;
   std::string only;
   DeviceOptions options;
+  LoadOptions load;
   for (int i = 2; i < argc; ++i) {
     if (!std::strcmp(argv[i], "--only") && i + 1 < argc) only = argv[++i];
     if (!std::strcmp(argv[i], "--no-f16")) options.f16 = false;
+    if (!std::strcmp(argv[i], "--route") && i + 1 < argc) load.routes.push_back(argv[++i]);
   }
   auto device = Device::open(options);
   if (!device) return std::printf("%s\n", device.error().to_string().c_str()), 1;
@@ -33,12 +36,12 @@ int main(int argc, char** argv) {
       if (!only.empty()) std::printf("unsupported %s\n", fixture.name.c_str());
       continue;
     }
-    const auto problems = test::run_fixture(fixture, *device, &worst);
+    const auto problems = test::run_fixture(fixture, *device, &worst, load);
     (problems.empty() ? passed : failed)++;
     for (const std::string& problem : problems) std::printf("FAIL %s: %s\n", fixture.name.c_str(), problem.c_str());
     if (problems.empty() && !only.empty()) std::printf("ok   %s (worst %g)\n", fixture.name.c_str(), worst);
     std::fflush(stdout);
   }
-  std::printf("%d passed, %d failed, %d need ops that are missing\n", passed, failed, unsupported);
+  std::printf("%d passed, %d failed, %d need missing ops or portable kernels between delegates\n", passed, failed, unsupported);
   return failed > 0;
 }

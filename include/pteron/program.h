@@ -33,6 +33,7 @@ struct LoadOptions {
   DeviceOptions device_options;
   std::vector<std::string> data_files;  // .ptd files with external constants
   std::vector<std::string> disabled_passes;
+  std::vector<std::string> routes;  // "gemm=shared": which kernels a family of ops must use, for tests and measurements
   std::vector<Epilogue> epilogues;  // each adds an output behind the method's own (top_k: values, then indices)
   ProgressFn progress;
 };

@@ -21,11 +21,11 @@ def start_of(position, count, capacity):
 
 
 class Caches(nn.Module):
-    def __init__(self, heads: int, width: int, capacity: int, scale: float | None = None, filled: bool = False):
+    def __init__(self, heads: int, width: int, capacity: int, scale: float | None = None, filled=False, batch=1):
         super().__init__()
         make = torch.randn if filled else torch.zeros
-        self.register_buffer("k_cache", make(1, capacity, heads, width))
-        self.register_buffer("v_cache", make(1, capacity, heads, width))
+        self.register_buffer("k_cache", make(batch, capacity, heads, width))
+        self.register_buffer("v_cache", make(batch, capacity, heads, width))
         self.capacity, self.scale = capacity, scale
 
 
@@ -69,15 +69,15 @@ class Reference(Caches):
 
 
 def attention(
-    name, module, heads, kv_heads, width, capacity, steps, *, most=s, scale=None, filled=False, high=2, **rest
+    name, module, heads, kv_heads, width, capacity, steps, *, batch=1, most=s, scale=None, filled=False, high=2, **rest
 ):
     """Steps are (tokens, position)."""
 
     def values(heads):
-        return f32(1, most, heads, width, low=-high, high=high)
+        return f32(batch, most, heads, width, low=-high, high=high)
 
     def make(kind):
-        return lambda: kind(kv_heads, width, capacity, scale, filled)
+        return lambda: kind(kv_heads, width, capacity, scale, filled, batch)
 
     size = most.__name__ if not isinstance(most, int) else None
     return case(
@@ -120,6 +120,7 @@ CASES = [
     attention("long_context_width_6", Separate, 2, 1, 6, 150, LONG, most=dim("s", 1, 70)),
     attention("one_token", Fused, 6, 2, 8, 16, [(1, 0), (1, 1), (1, 15), (1, 2)], most=1),
     attention("three_tokens", Separate, 6, 2, 8, 16, [(3, 0), (3, 3), (3, 13)], most=3),
+    attention("two_batches", Separate, 6, 2, 6, 16, CHAT, batch=2),
     attention("force_fp16", Fused, 6, 2, 8, 16, CHAT, compile={"force_fp16": True}),
     case("sdpa/two_layers", lambda: TwoLayers(Separate), f32(1, s, 4, 8), f32(1, s, 2, 8), f32(1, s, 2, 8), i64(of=[0]),
          steps=[{"s": 5, "position": [0]}, {"s": 1, "position": [5]}, {"s": 6, "position": [6]}],
@@ -144,9 +145,9 @@ CASES.append(
 
 
 class Update(nn.Module):
-    def __init__(self, capacity: int, heads: int, width: int, start: int | None = None):
+    def __init__(self, capacity: int, heads: int, width: int, start: int | None = None, batch: int = 1):
         super().__init__()
-        self.register_buffer("cache", torch.randn(1, capacity, heads, width))
+        self.register_buffer("cache", torch.randn(batch, capacity, heads, width))
         self.capacity, self.start = capacity, start
 
     def forward(self, value, position):
@@ -164,6 +165,10 @@ CASES += [
          steps=[{"s": tokens, "position": [start]} for tokens, start in CHAT], expect_ops=UPDATE),
     case("update_cache/one_token", lambda: Update(7, 2, 4), f32(1, 1, 2, 4), i64(of=[0]),
          steps=[{"position": [start]} for start in (0, 6, 3, 4)], expect_ops=UPDATE),
+    case("update_cache/two_batches", lambda: Update(9, 2, 3, batch=2), f32(2, s, 2, 3), i64(of=[0]),
+         steps=[{"s": 5, "position": [0]}, {"s": 1, "position": [5]}, {"s": 4, "position": [2]}], expect_ops=UPDATE),
+    case("update_cache/force_fp16", lambda: Update(9, 2, 3), f32(1, s, 2, 3), i64(of=[0]),
+         steps=[{"s": 5, "position": [0]}, {"s": 1, "position": [5]}], expect_ops=UPDATE, compile={"force_fp16": True}),
     case("update_cache/input_from_start", update_input(0), f32(1, 3, 2, 5), f32(1, 9, 2, 5), output_unspecified=True,
          expect_ops=UPDATE),
     case("update_cache/input_to_end", update_input(4), f32(1, 5, 1, 7), f32(1, 9, 1, 7), output_unspecified=True,

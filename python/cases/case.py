@@ -86,6 +86,9 @@ class Case:
     edge: Mapping[str, Any] = dataclasses.field(default_factory=dict)  # options of EdgeCompileConfig
     passes: tuple = ()  # that change the graph before it is partitioned
     strict: bool = False  # torch.export's
+    # The partitioner refuses these arguments, types or sizes of the expected ops, although programs may hold them:
+    # delegate them all the same.
+    beyond: bool = False
     portable_ops: tuple[str, ...] = ()  # that may stay outside of the delegate
     output_unspecified: bool = False  # the outputs mean nothing, only what becomes of the inputs
     # Takes the module's place for the goldens where it can't compute in float64 itself.

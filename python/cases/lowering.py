@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A case's program, as the pinned ExecuTorch exports it."""
 import collections
+import contextlib
 import dataclasses
 import functools
 import gc
@@ -11,8 +12,10 @@ from pathlib import Path
 
 import executorch.backends.vulkan.custom_ops_lib  # noqa: F401  the et_vk ops
 import executorch.backends.vulkan.patterns as vulkan_patterns
+import executorch.backends.vulkan.utils as vulkan_utils
 import torch
 import torch._export.utils as export_utils
+from executorch.backends.vulkan.op_registry import OpFeatures, vulkan_supported_ops
 from executorch.backends.vulkan.partitioner.vulkan_partitioner import VulkanPartitioner
 from executorch.backends.vulkan.serialization.vulkan_graph_serialize import (
     extract_vk_flatbuffer,
@@ -86,6 +89,25 @@ def data_files(manager) -> dict[str, bytes]:
         return {path.name: path.read_bytes() for path in sorted(Path(folder).iterdir())}
 
 
+@contextlib.contextmanager
+def limits_of_the_partitioner(case: Case):
+    """Lifted for the expected ops if the case goes beyond them."""
+    own = dict(vulkan_supported_ops)
+    for op, features in own.items():
+        symbol = op.replace("::", ".") + ".default" if isinstance(op, str) else op.__name__
+        if case.beyond and symbol in case.expect_ops:
+            vulkan_supported_ops[op] = OpFeatures(
+                inputs_storage=vulkan_utils.CONTIGUOUS_BUFFER,
+                supports_resize=True,
+                supports_highdim=True,
+                supports_prepacking=features.supports_prepacking,
+            )
+    try:
+        yield
+    finally:
+        vulkan_supported_ops.update(own)
+
+
 def summary(manager, mutated: list[int]) -> Lowered:
     program = manager.executorch_program
     ops = collections.Counter()
@@ -107,12 +129,13 @@ def lower(case: Case) -> Lowered:
     exported = torch.export.export(
         build(case), tuple(inputs), dynamic_shapes=tuple(map(dynamic_shape, case.inputs)), strict=case.strict
     )
-    edge = to_edge_transform_and_lower(
-        exported,
-        transform_passes=list(case.passes),
-        partitioner=[VulkanPartitioner(dict(case.compile))],
-        compile_config=EdgeCompileConfig(**case.edge),
-    )
+    with limits_of_the_partitioner(case):
+        edge = to_edge_transform_and_lower(
+            exported,
+            transform_passes=list(case.passes),
+            partitioner=[VulkanPartitioner(dict(case.compile))],
+            compile_config=EdgeCompileConfig(**case.edge),
+        )
     mutated = mutated_inputs(edge.exported_program())
     return summary(edge.to_executorch(), mutated)
 

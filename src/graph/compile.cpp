@@ -342,6 +342,7 @@ Result<std::shared_ptr<const CompiledGraph>> compile(Graph graph, const gpu::Dev
   auto compiled = std::make_shared<CompiledGraph>();
   compiled->graph = std::move(graph);
   compiled->facts.device = device;
+  compiled->facts.routes = options.routes;
   TRY_DO(fold_prepack(compiled->graph));
   TRY_DO(Compiler(*compiled, options).run(problems));
   return compiled;

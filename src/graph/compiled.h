@@ -82,13 +82,13 @@ struct IndexCheck {
 struct FaultSlot {
   u32 op = 0;
   std::string what;
-  u64 limit = 0;
 };
 
 struct CompileOptions {
   std::vector<u8> input_is_static;  // by input; missing: may vary
   std::vector<std::string> disabled_passes;
   bool f16_kv_cache = false;        // caches in half precision, where the device has it
+  std::vector<std::string> routes;  // "family=route"
   bool is_disabled(std::string_view pass) const;
 };
 

@@ -41,6 +41,7 @@ Status Instance::allocate() {
   for (ValueId id = 0; id < values; ++id)
     if (const Tensor* tensor = c_.graph.tensor(id)) live_.shape[id] = tensor->max;
 
+  fault_limits_.assign(c_.faults.size(), 0);
   const u64 fault_bytes = (c_.faults.size() * 8 + 15) / 16 * 16;
   const u64 arena_bytes = c_.memory.arena - fault_bytes;
   shadow_.assign(arena_bytes, std::byte(0));

@@ -136,6 +136,7 @@ class Instance final : private PlanHost {
   std::vector<Change> journal_;
   std::vector<Record> records_;
   std::vector<Late> late_;
+  std::vector<u64> fault_limits_;  // live; by fault slot
   u32 op_ = 0;
   std::span<const HostInput> host_inputs_;
 

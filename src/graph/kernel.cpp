@@ -47,10 +47,66 @@ std::string accessors(std::string_view name, DType t, bool output) {
   return out + "; }\n";
 }
 
-std::string apply_function(std::string_view expression, u32 arity) {
-  static constexpr std::string_view params[] = {"", "a: V", "a: V, b: V", "a: V, b: V, c: V", "a: V, b: V, c: V, d: V"};
-  return str("fn apply(", params[std::min(arity, 4u)], ") -> y_val { let s0 = p.s0; let s1 = p.s1; return y_val(",
-             expression, "); }\n");
+// Four elements to a vector, or four bytes to a word.
+std::string quad_accessors(std::string_view name, DType t, bool output) {
+  const bool bytes = size_of(t) == 1;
+  const std::string value = str("vec4<", value_type(t), ">");
+  const std::string store = bytes ? "u32" : str("vec4<", store_type(t), ">");
+  std::string out = str("alias ", name, "_store = ", store, ";\nalias ", name, "_val = ", value_type(t), ";\n");
+  out += str("fn ", name, "_get(i: u32) -> ", value_type(t), " { return ");
+  out += bytes ? element(name, t) : str(value_type(t), "(", name, "[i >> 2u][i & 3u])");
+  out += str("; }\nfn ", name, "_quad(q: u32) -> ", value, " { return ", value, "(");
+  switch (t) {
+    case DType::u8: out += str("(vec4u(", name, "[q]) >> vec4u(0u, 8u, 16u, 24u)) & vec4u(255u)"); break;
+    case DType::i8: out += str("bitcast<vec4i>(vec4u(", name, "[q]) << vec4u(24u, 16u, 8u, 0u)) >> vec4u(24u)"); break;
+    case DType::boolean:
+      out += str("(vec4u(", name, "[q]) & vec4u(255u, 255u << 8u, 255u << 16u, 255u << 24u)) != vec4u(0u)");
+      break;
+    default: out += str(name, "[q]");
+  }
+  out += "); }\n";
+  if (!output) return out;
+  out += str("fn ", name, "_put(q: u32, v: ", value, ") { ");
+  if (t == DType::boolean)
+    out += "let w = select(vec4u(0u), vec4u(1u, 1u << 8u, 1u << 16u, 1u << 24u), v != vec4i(0)); ";
+  else if (bytes)
+    out += "let w = (bitcast<vec4u>(v) & vec4u(255u)) << vec4u(0u, 8u, 16u, 24u); ";
+  out += str(name, "[q] = ", bytes ? "w.x | w.y | w.z | w.w" : str(store, "(v)"), "; }\n");
+  return out;
+}
+
+std::string load_function(std::string_view x, Access access, u32 list) {
+  const std::string head = str("fn ", x, "_at(q: u32) -> vec4<V> { ");
+  switch (access) {
+    case Access::flat: return str(head, "return vec4<V>(", x, "_quad(q)); }\n");
+    case Access::single: return str(head, "return vec4<V>(V(", x, "_get(0u))); }\n");
+    case Access::rows:
+      return str(head, "let at = walk(", list, "u, q * 4u); let v = vec4<V>(", x,
+                 "_quad(at / 4u)); return select(vec4<V>(v[at % 4u]), v, walk_step(", list, "u) == 1u); }\n");
+    case Access::scattered: break;
+  }
+  std::string values;
+  for (const char lane : {'x', 'y', 'z', 'w'})
+    values += str(values.empty() ? "" : ", ", "V(", x, "_get(at.", lane, "))");
+  return str(head, "let at = walk4(", list, "u, q * 4u); return vec4<V>(", values, "); }\n");
+}
+
+std::string elements_function(std::string_view expression, u32 arity) {
+  std::string params, loads, calls;
+  for (const char lane : {'x', 'y', 'z', 'w'}) {
+    std::string arguments;
+    for (u32 i = 0; i < arity; ++i) arguments += str(i == 0 ? "" : ", ", char('a' + i), ".", lane);
+    if (arity == 0) arguments = str("i.", lane);
+    calls += str(calls.empty() ? "" : ", ", "element(", arguments, ")");
+  }
+  for (u32 i = 0; i < arity; ++i) {
+    const char name = char('a' + i);
+    params += str(i == 0 ? "" : ", ", name, ": V");
+    loads += str("let ", name, " = ", name, "_at(q); ");
+  }
+  if (arity == 0) params = "i: u32", loads = "let i = vec4u(q * 4u) + vec4u(0u, 1u, 2u, 3u); ";
+  return str("fn element(", params, ") -> y_val { let s0 = p.s0; let s1 = p.s1; return y_val(", expression, "); }\n",
+             "fn elements(q: u32) -> vec4<y_val> { ", loads, "return vec4<y_val>(", calls, "); }\n");
 }
 
 struct Segment {
@@ -86,7 +142,7 @@ Spec& Spec::add(Entry::Kind kind, std::string_view name, u32 value, std::string_
 
 bool Spec::uses_f16() const {
   return std::any_of(entries_.begin(), entries_.begin() + count_, [](const Entry& e) {
-    const bool typed = e.kind >= Entry::type && e.kind <= Entry::bound_output;
+    const bool typed = e.kind >= Entry::type && e.kind <= Entry::bound_output_quads;
     return (typed && DType(e.value) == DType::f16) || e.wgsl_type.ends_with("f16>") || e.wgsl_type.ends_with('h');
   });
 }
@@ -96,8 +152,10 @@ u32 Spec::bindings(std::span<gpu::BindingKind> out) const {
   for (u32 i = 0; i < count_ && count < out.size(); ++i) {
     switch (entries_[i].kind) {
       case Entry::bound_input:
+      case Entry::bound_input_quads:
       case Entry::array: out[count++] = gpu::BindingKind::read; break;
       case Entry::bound_output:
+      case Entry::bound_output_quads:
       case Entry::writable_array: out[count++] = gpu::BindingKind::read_write; break;
       case Entry::uniform_array: out[count++] = gpu::BindingKind::uniform; break;
       default: break;
@@ -123,16 +181,24 @@ std::string Spec::declarations() const {
       case Entry::type: out += str("alias ", e.name, " = ", store_type(DType(e.value)), ";\n"); break;
       case Entry::input: out += accessors(e.name, DType(e.value), false); break;
       case Entry::output: out += accessors(e.name, DType(e.value), true); break;
+      case Entry::input_quads: out += quad_accessors(e.name, DType(e.value), false); break;
+      case Entry::output_quads: out += quad_accessors(e.name, DType(e.value), true); break;
       case Entry::bound_input:
       case Entry::bound_output:
-        out += str("@group(0) @binding(", binding++, ") var<storage, ",
-                   e.kind == Entry::bound_output ? "read_write" : "read", "> ", e.name, ": array<", e.name,
-                   "_store>;\n", accessors(e.name, DType(e.value), e.kind == Entry::bound_output));
+      case Entry::bound_input_quads:
+      case Entry::bound_output_quads: {
+        const bool output = e.kind == Entry::bound_output || e.kind == Entry::bound_output_quads;
+        const bool quads = e.kind == Entry::bound_input_quads || e.kind == Entry::bound_output_quads;
+        out += str("@group(0) @binding(", binding++, ") var<storage, ", output ? "read_write" : "read", "> ", e.name,
+                   ": array<", e.name, "_store>;\n");
+        out += quads ? quad_accessors(e.name, DType(e.value), output) : accessors(e.name, DType(e.value), output);
         break;
+      }
       case Entry::array:
       case Entry::writable_array:
-        out += str("@group(0) @binding(", binding++, ") var<storage, ",
-                   e.kind == Entry::writable_array ? "read_write" : "read", "> ", e.name, ": array<", e.wgsl_type, ">;\n");
+        out +=
+            str("@group(0) @binding(", binding++, ") var<storage, ",
+                e.kind == Entry::writable_array ? "read_write" : "read", "> ", e.name, ": array<", e.wgsl_type, ">;\n");
         break;
       case Entry::uniform_array:
         out += str("@group(0) @binding(", binding++, ") var<uniform> ", e.name, ": array<", e.wgsl_type, ", ", e.value,
@@ -140,7 +206,8 @@ std::string Spec::declarations() const {
         break;
       case Entry::snippet: break;  // goes behind the declarations
       case Entry::code: out += str(e.name, "\n"); break;
-      case Entry::expression: out += apply_function(e.name, e.value); break;
+      case Entry::load: out += load_function(e.name, Access(e.value % 4), e.value / 4); break;
+      case Entry::expression: out += elements_function(e.name, e.value); break;
     }
   }
   return out;
@@ -159,6 +226,7 @@ std::string Spec::summary() const {
       case Entry::array:
       case Entry::writable_array:
       case Entry::uniform_array: out += str(e.name, ":", e.wgsl_type); break;
+      case Entry::load: out += str(e.name, "@", e.value); break;
       case Entry::code: out += str("code#", std::hash<std::string_view>{}(e.name)); break;
       default: out += str(e.name, ":", DType(e.value));
     }

@@ -24,6 +24,14 @@ struct KernelSource {
   bool variadic = false;                       // `//! variadic`: tensors are bound by the specialisation
 };
 
+// How an input is read for four neighbours of an output that it broadcasts to.
+enum class Access : u32 {
+  flat,       // the shapes agree
+  single,     // always its one element
+  rows,       // by a walk through rows of whole quads
+  scattered,  // by a walk
+};
+
 // The declarations in front of a kernel. A small value: building and comparing one allocates nothing. Names and code
 // must outlive it (string literals, or text that the op owns).
 class Spec {
@@ -39,6 +47,14 @@ class Spec {
   // The same for a variadic kernel, with the declaration of the binding; they are numbered in order, from 1.
   Spec& bind_input(std::string_view name, DType value) { return add(Entry::bound_input, name, u32(value)); }
   Spec& bind_output(std::string_view name, DType value) { return add(Entry::bound_output, name, u32(value)); }
+  // In quads, four elements at a time whatever the type: NAME_get(i), NAME_val, NAME_quad(q) -> vec4<NAME_val> and, for
+  // outputs, NAME_put(q, values). Memory is padded to 16 bytes, so the last quad is read and written whole.
+  Spec& input_quads(std::string_view name, DType value) { return add(Entry::input_quads, name, u32(value)); }
+  Spec& output_quads(std::string_view name, DType value) { return add(Entry::output_quads, name, u32(value)); }
+  Spec& bind_input_quads(std::string_view name, DType value) { return add(Entry::bound_input_quads, name, u32(value)); }
+  Spec& bind_output_quads(std::string_view name, DType value) {
+    return add(Entry::bound_output_quads, name, u32(value));
+  }
   // For a variadic kernel, an array of a WGSL type under its own name: "vec4f", "vec4u", …
   Spec& bind_array(std::string_view name, std::string_view type, gpu::BindingKind kind = gpu::BindingKind::read) {
     return add(kind == gpu::BindingKind::read ? Entry::array : Entry::writable_array, name, 0, type);
@@ -51,7 +67,11 @@ class Spec {
   Spec& use(std::string_view snippet) { return add(Entry::snippet, snippet, 0); }
   // Whole declarations.
   Spec& code(std::string_view wgsl) { return add(Entry::code, wgsl, 0); }
-  // fn apply(a: V, …) -> y_val of up to four arguments, where `s0` and `s1` are the parameters of that name.
+  // fn NAME_at(q) -> vec4<V>: what an input in quads, the `list`-th that is walked through, has for quad q of the
+  // output.
+  Spec& load(std::string_view name, Access access, u32 list) { return add(Entry::load, name, u32(access) + 4 * list); }
+  // fn elements(q) -> vec4<y_val>: a WGSL expression for each element of quad q. It is over a, b, … of type V, which
+  // are loaded by a_at(q) … (without any: over the element's index i), and over the parameters s0 and s1.
   Spec& expression(std::string_view wgsl, u32 arity) { return add(Entry::expression, wgsl, arity); }
 
   friend bool operator==(const Spec& a, const Spec& b) {
@@ -83,11 +103,16 @@ class Spec {
       output,
       bound_input,
       bound_output,
+      input_quads,
+      output_quads,
+      bound_input_quads,
+      bound_output_quads,
       array,
       writable_array,
       uniform_array,
       snippet,
       code,
+      load,
       expression
     } kind = flag;
     std::string_view name;
@@ -100,7 +125,7 @@ class Spec {
   Spec& add(Entry::Kind kind, std::string_view name, u32 value, std::string_view type = {});
 
   u32 count_ = 0;
-  std::array<Entry, 28> entries_{};
+  std::array<Entry, 32> entries_{};
 };
 
 // A kernel with its specialisation.

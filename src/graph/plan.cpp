@@ -36,9 +36,10 @@ Status Plan::run() {
   if (!status) return status;
   for (u32 i = 0; i < redirected_count_; ++i) {
     const Redirect& r = redirected_[i];
-    const u32 words = u32((live_.shape[r.output].numel() * size_of(facts_.dtype[r.output]) + 3) / 4);
+    const u32 quads = u32((live_.shape[r.output].numel() * size_of(facts_.dtype[r.output]) + 15) / 16);
+    if (quads == 0) continue;
     TRY_DO(dispatch_raw(Kernel(kernels::copy_words), std::array{r.scratch, Operand(Operand::tensor, r.output)},
-                        std::as_bytes(std::span(&words, 1)), one_thread_per(words, 64)));
+                        std::as_bytes(std::span(&quads, 1)), one_thread_per(quads, 64)));
   }
   return {};
 }
@@ -153,6 +154,12 @@ TensorArg Plan::list_output(u32 arg, u32 item) {
   return nothing;
 }
 
+std::optional<TensorArg> Plan::updated_output(u32 arg, u32 item, const TensorArg& updated) {
+  const auto* list = std::get_if<ValueList>(&argument(arg));
+  if (list && item < list->items.size() && list->items[item] == updated.id()) return std::nullopt;
+  return list_output(arg, item);
+}
+
 bool Plan::is_null(u32 arg) const { return std::holds_alternative<std::monostate>(argument(arg)); }
 
 std::optional<i64> Plan::as_integer(ValueId id) {
@@ -242,6 +249,13 @@ i64 Plan::host_element(const TensorArg& tensor, u64 flat_index) {
 }
 
 const gpu::DeviceInfo& Plan::device() const { return facts_.device; }
+
+std::string_view Plan::forced_route(std::string_view family) const {
+  for (std::string_view route : facts_.routes)
+    if (route.starts_with(family) && route.substr(family.size()).starts_with('='))
+      return route.substr(family.size() + 1);
+  return {};
+}
 
 bool Plan::same_storage(const TensorArg& a, const TensorArg& b) const {
   if (a.id() == no_value || b.id() == no_value) return false;

@@ -110,9 +110,10 @@ struct PackedPart {
 struct Facts {
   const Graph* graph = nullptr;
   gpu::DeviceInfo device;
-  std::vector<DType> dtype;   // as stored on the device
-  std::vector<ValueId> root;  // values with the same root share memory
-  std::vector<u8> varies;     // its shape or number can differ from one execute to the next
+  std::vector<DType> dtype;         // as stored on the device
+  std::vector<ValueId> root;        // values with the same root share memory
+  std::vector<u8> varies;           // its shape or number can differ from one execute to the next
+  std::vector<std::string> routes;  // "family=route": kernels that the user insists on
 };
 
 // Per value: what is live.
@@ -155,6 +156,8 @@ class Plan {
   TensorArg list_tensor(u32 arg, u32 item);
   std::optional<TensorArg> maybe_list_tensor(u32 arg, u32 item);
   TensorArg list_output(u32 arg, u32 item);
+  // Where the op returns an argument that it has updated in place: nothing if that is the argument itself.
+  std::optional<TensorArg> updated_output(u32 arg, u32 item, const TensorArg& updated);
   bool is_null(u32 arg) const;
   i64 integer(u32 arg);  // Int, SymInt, or a Double with an integer value
   i64 integer_or(u32 arg, i64 if_null);
@@ -174,6 +177,8 @@ class Plan {
   const gpu::DeviceInfo& device() const;
   const OpEntry& entry() const { return *op_.entry; }
   std::string_view code() const { return op_.code; }
+  // The route that the user insists on for this family of kernels, or nothing.
+  std::string_view forced_route(std::string_view family) const;
   // True if `a` and `b` are one piece of memory, so that copying between them is nothing to do.
   bool same_storage(const TensorArg& a, const TensorArg& b) const;
   bool is_constant(const TensorArg& t) const;

@@ -165,9 +165,12 @@ Result<u32> Instance::pack(std::span<const PackedPart> parts) {
   return internal_error("the op asks for a packed constant that was not planned");
 }
 
-u32 Instance::fault_slot(std::string_view what, u64) {
+u32 Instance::fault_slot(std::string_view what, u64 limit) {
   for (u32 i = 0; i < c_.faults.size(); ++i)
-    if (c_.faults[i].op == op_ && c_.faults[i].what == what) return i;
+    if (c_.faults[i].op == op_ && c_.faults[i].what == what) {
+      fault_limits_[i] = limit;
+      return i;
+    }
   return 0;
 }
 
@@ -339,7 +342,7 @@ Status Instance::check_faults() {
     if (words[0] == 0) continue;
     faults_dirty_ = true;
     const FaultSlot& fault = c_.faults[i];
-    return within(Status(invalid(fault.what, " ", i32(words[1]), " is out of range; there are ", fault.limit)),
+    return within(Status(invalid(fault.what, " ", i32(words[1]), " is out of range; there are ", fault_limits_[i])),
                   describe(c_.graph.ops[fault.op]));
   }
   return {};

@@ -145,10 +145,10 @@ Result<u32> Surveyor::pack(std::span<const PackedPart> parts) {
   return u32(c_.constants.size() - 1);
 }
 
-u32 Surveyor::fault_slot(std::string_view what, u64 limit) {
+u32 Surveyor::fault_slot(std::string_view what, u64) {
   for (u32 i = 0; i < c_.faults.size(); ++i)
     if (c_.faults[i].op == op_ && c_.faults[i].what == what) return i;
-  c_.faults.push_back({op_, std::string(what), limit});
+  c_.faults.push_back({op_, std::string(what)});
   return u32(c_.faults.size() - 1);
 }
 

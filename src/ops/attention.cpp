@@ -30,52 +30,80 @@ struct MergeParams {
 struct Attention {
   TensorArg q, k, v, y;
   std::optional<TensorArg> mask;
-  u32 batch, heads, kv_heads, queries, keys, max_keys, max_queries, dim;
+  u32 batch = 1, heads = 1, kv_heads = 1, queries = 0, keys = 0, max_keys = 0, max_queries = 0;
   u32 offset = 0;
   bool causal = false;
   f32 scale = 1;
   Strides q_at, k_at, v_at, y_at, mask_at;
 };
 
+constexpr u32 max_dim = 512;  // of a head: a thread keeps one in registers
+constexpr u32 few_queries = 4;
 constexpr u32 keys_per_split = 64;
 constexpr u32 max_splits = 32;
 
+// In how many parts the keys are walked. Few queries would leave most of a GPU idle, and a thread must not loop for
+// too long.
+u32 splits_of(const gpu::DeviceInfo& device, u32 keys, u32 queries, u32 dim, u32 value_dim) {
+  const u64 rounds = ceil_div(dim, 4) + ceil_div(value_dim, 4) + 1;  // for four keys
+  const u64 longest = std::min<u64>(max_rounds(device) / rounds * 4, UINT32_MAX);
+  const u32 least = std::max(ceil_div(keys, u32(longest)), 1u);
+  if (queries > few_queries) return least;
+  return std::max(least, std::min(max_splits, ceil_div(keys, keys_per_split)));
+}
+
 Status attend(Plan& op, const Attention& a) {
-  const u32 rows = a.batch * a.heads * a.queries;
-  if (rows == 0 || a.dim == 0) return {};
-  REQUIRE_SUPPORTED(op, a.dim <= 512, "heads of ", a.dim, " elements are not supported; at most 512 are");
-  const DType mask_type = a.mask ? a.mask->dtype() : a.q.dtype();
+  const u32 rows = a.batch * a.heads * a.queries, dim = a.q.dim(-1), value_dim = a.v.dim(-1);
+  REQUIRE(op, is_float(a.q.dtype()) && is_float(a.k.dtype()) && is_float(a.y.dtype()) && a.k.dtype() == a.v.dtype(),
+          "attention needs floating-point tensors, not ", a.q.dtype(), ", ", a.k.dtype(), " and ", a.v.dtype());
+  REQUIRE(op, a.kv_heads > 0 && a.heads % a.kv_heads == 0, a.heads, " heads can't share ", a.kv_heads, " key heads");
+  REQUIRE_SUPPORTED(op, dim <= max_dim && value_dim <= max_dim, "heads of ", std::max(dim, value_dim),
+                    " elements are not supported; at most ", max_dim, " are");
+  if (a.y.numel() == 0) return {};
+  REQUIRE(op, dim > 0, "heads of ", a.q.shape(), " have no elements");
   const auto kernel = [&](bool partial) {
     return Kernel(kernels::attention, Spec()
-                                          .num("D", a.dim)
+                                          .num("D", dim)
+                                          .num("VALUE_D", value_dim)
                                           .flag("CAUSAL", a.causal)
                                           .flag("HAS_MASK", a.mask.has_value())
                                           .flag("PARTIAL", partial)
                                           .input("q", a.q.dtype())
                                           .input("k", a.k.dtype())
-                                          .input("mask", mask_type)
+                                          .input("mask", a.mask ? a.mask->dtype() : a.q.dtype())
                                           .output("y", partial ? DType::f32 : a.y.dtype()));
   };
-  AttentionParams params{
-      rows,   a.heads, a.queries, 1,      a.keys,   std::max(a.keys, 1u), a.heads / a.kv_heads, a.offset, a.scale, {},
-      a.q_at, a.k_at,  a.v_at,    a.y_at, a.mask_at};
+  const auto splits_for = [&](u32 keys, u32 queries) { return splits_of(op.device(), keys, queries, dim, value_dim); };
+  const u32 splits = splits_for(a.keys, a.queries);
+  AttentionParams params{rows * splits,
+                         a.heads,
+                         a.queries,
+                         splits,
+                         a.keys,
+                         std::max(ceil_div(a.keys, splits), 1u),
+                         a.heads / a.kv_heads,
+                         a.offset,
+                         a.scale,
+                         {},
+                         a.q_at,
+                         a.k_at,
+                         a.v_at,
+                         a.y_at,
+                         a.mask_at};
   const Operand mask = a.mask ? Operand(*a.mask) : Operand(a.q);
-  // Few queries leave most of a GPU idle: split their keys.
-  if (!op.branch(a.queries <= 4 && a.keys > keys_per_split))
+  if (!op.branch(splits > 1))
     return op.dispatch(kernel(false), {a.q, a.k, a.v, mask, a.y}, params, one_thread_per(rows, 64));
 
-  const u32 most = std::min(max_splits, ceil_div(std::max(a.max_keys, 1u), keys_per_split));
-  const u32 splits = std::min(most, ceil_div(std::max(a.keys, 1u), keys_per_split));
-  params.splits = splits;
-  params.split_keys = ceil_div(a.keys, splits);
-  params.count = rows * splits;
-  const Operand scratch =
-      op.scratch(u64(a.batch) * a.heads * std::min(a.max_queries, 4u) * most * (a.dim + 2) * sizeof(f32));
+  // Enough for any number of queries and keys.
+  const u32 few = std::min(a.max_queries, few_queries), most = splits_for(a.max_keys, a.max_queries);
+  const u64 parts = std::max<u64>(u64(few) * splits_for(a.max_keys, few), most > 1 ? u64(a.max_queries) * most : 0);
+  const Operand scratch = op.scratch(u64(a.batch) * a.heads * parts * (value_dim + 2) * sizeof(f32));
   TRY_DO(op.dispatch(kernel(true), {a.q, a.k, a.v, mask, scratch}, params, one_thread_per(params.count, 64)));
-  const u32 count = rows * a.dim;
-  return op.dispatch({kernels::attention_merge, Spec().output("y", a.y.dtype())}, {scratch, a.y},
-                     MergeParams{count, a.dim, splits, a.heads, a.queries, a.y_at.batch, a.y_at.head, a.y_at.position},
-                     one_thread_per(count, 64));
+  const u32 count = rows * value_dim;
+  return op.dispatch(
+      {kernels::attention_merge, Spec().output("y", a.y.dtype())}, {scratch, a.y},
+      MergeParams{count, value_dim, splits, a.heads, a.queries, a.y_at.batch, a.y_at.head, a.y_at.position},
+      one_thread_per(count, 64));
 }
 
 // Writes value[b, S, H, D] into cache[b, C, H, D] from position `start` on.
@@ -112,65 +140,108 @@ Strides position_major(const TensorArg& t, bool batched) {
   return {batched ? row * t.dim(-3) : 0, t.dim(-1), row, 0};
 }
 
-// A mask that broadcasts to [batch, heads, queries, keys].
+// Strides of [batch.., head, position, dim]; one batch serves all.
+Strides head_major(const TensorArg& t, u32 batch) {
+  const u32 head = t.dim(-1) * t.dim(-2);
+  return {batch > 1 ? head * t.dim(-3) : 0, head, t.dim(-1), 0};
+}
+
+// All axes before the last three.
+u32 batches(const Shape& shape) { return shape.rank() > 3 ? u32(shape.product(0, shape.rank() - 3)) : 1; }
+
+// A mask that broadcasts to [batch, heads, queries, keys]. Axes before those stand for the batch together.
 Result<Strides> mask_strides(Plan& op, const TensorArg& mask, const Attention& a) {
   REQUIRE(op, is_float(mask.dtype()), "the mask must be floating-point, not ", mask.dtype());
-  REQUIRE(op, mask.rank() <= 4, "the mask has rank ", mask.rank(), "; at most 4 is supported");
-  const std::array<u32, 4> want{a.batch, a.heads, a.queries, a.keys};
+  const std::array<u32, 4> want{a.batch, a.heads, a.queries, a.keys},
+      sizes{batches(mask.shape()), mask.dim(-3), mask.dim(-2), mask.dim(-1)};
   std::array<u32, 4> strides{};
   u32 stride = 1;
-  for (u32 i = 0; i < mask.rank(); ++i) {
-    const u32 axis = 3 - i, size = mask.dim(-1 - i32(i));
-    REQUIRE_LIVE(op, size == 1 || size == want[axis] || (axis == 3 && size >= want[axis]), "a mask of ", mask.shape(),
+  for (u32 axis = 4; axis-- > 0;) {
+    REQUIRE_LIVE(op, sizes[axis] == 1 || sizes[axis] == want[axis], "a mask of ", mask.shape(),
                  " does not fit scores [", join(want), "]");
-    strides[axis] = size == 1 ? 0 : stride;
-    stride *= size;
+    strides[axis] = sizes[axis] == 1 ? 0 : stride;
+    stride *= sizes[axis];
   }
   return Strides{strides[0], strides[1], strides[2], strides[3]};
 }
 
-// q·k·v of [batch, position, head, dim] over caches that hold `keys` positions.
+f32 scale_of(Plan& op, u32 arg, u32 dim) { return f32(op.number_or(arg, 1.0 / std::sqrt(f64(std::max(dim, 1u))))); }
+
+// Attention of q [batch, position, head, dim] over caches; the arguments from `first_arg` on are mask, dropout,
+// is_causal and scale. A mask covers as many positions of the caches as it is wide; without one, the positions up to
+// the last query's are visible.
 Status attend_cached(Plan& op, const TensorArg& q, const TensorArg& k_cache, const TensorArg& v_cache, i64 start,
                      u32 first_arg, const TensorArg& y) {
-  const auto mask = op.maybe_tensor(first_arg);
-  const bool causal = op.flag_or(first_arg + 2, true);
-  REQUIRE(op, op.number_or(first_arg + 1, 0) == 0, "dropout is ", op.number_or(first_arg + 1, 0),
-          "; only 0 can be run");
+  const f64 dropout = op.number_or(first_arg + 1, 0);
+  REQUIRE(op, dropout == 0, "dropout is ", dropout, "; only 0 can be run");
   REQUIRE(op, k_cache.shape() == v_cache.shape(), "the caches ", k_cache.shape(), " and ", v_cache.shape(), " differ");
   REQUIRE(op, q.rank() == k_cache.rank() && (q.rank() == 3 || q.rank() == 4), "the query ", q.shape(),
           " and the caches ", k_cache.shape(), " have wrong ranks");
   REQUIRE(op, q.dim(-1) == k_cache.dim(-1), "heads of the query have ", q.dim(-1), " elements, those of the caches ",
           k_cache.dim(-1));
-  REQUIRE(op, k_cache.dim(-2) > 0 && q.dim(-2) % k_cache.dim(-2) == 0, q.dim(-2), " heads can't share ",
-          k_cache.dim(-2), " key heads");
   const bool batched = q.rank() == 4;
   REQUIRE(op, !batched || q.dim(0) == k_cache.dim(0), "the query has batch ", q.dim(0), ", the caches ",
           k_cache.dim(0));
-  REQUIRE(op, is_float(q.dtype()) && k_cache.dtype() == v_cache.dtype(), "attention needs floating-point tensors");
+  REQUIRE_LIVE(op, start >= 0, "the first position is ", start, "; it must not be negative");
   TRY_DO(op.resize(y, q.shape()));
-  Attention a{q,
-              k_cache,
-              v_cache,
-              y,
-              mask,
-              batched ? q.dim(0) : 1,
-              q.dim(-2),
-              k_cache.dim(-2),
-              q.dim(-3),
-              0,
-              k_cache.dim(-3),
-              q.max().dim(-3),
-              q.dim(-1)};
-  a.keys = u32(std::clamp<i64>(start + i64(a.queries), 0, a.max_keys));
+  const u32 capacity = k_cache.dim(-3);
+  Attention a{q, k_cache, v_cache, y, op.maybe_tensor(first_arg)};
+  a.batch = batched ? q.dim(0) : 1;
+  a.heads = q.dim(-2);
+  a.kv_heads = k_cache.dim(-2);
+  a.queries = q.dim(-3);
+  a.max_queries = q.max().dim(-3);
+  a.max_keys = capacity;
   a.offset = u32(std::max<i64>(start, 0));
-  a.causal = causal;
-  a.scale = f32(op.number_or(first_arg + 3, 1.0 / std::sqrt(f64(std::max(a.dim, 1u)))));
+  a.causal = op.flag_or(first_arg + 2, !a.mask);
+  a.scale = scale_of(op, first_arg + 3, q.dim(-1));
   a.q_at = position_major(q, batched);
   a.k_at = position_major(k_cache, batched);
   a.v_at = position_major(v_cache, batched);
   a.y_at = position_major(y, batched);
-  if (mask) {
-    TRY(a.mask_at, mask_strides(op, *mask, a));
+  if (a.mask) {
+    a.keys = a.mask->dim(-1) == 1 ? capacity : a.mask->dim(-1);
+    REQUIRE_LIVE(op, a.keys <= capacity, "a mask of ", a.mask->shape(), " is wider than the caches, which hold ",
+                 capacity, " positions");
+    TRY(a.mask_at, mask_strides(op, *a.mask, a));
+  } else {
+    REQUIRE_LIVE(op, start + i64(a.queries) <= i64(capacity), "positions ", start, " to ", start + i64(a.queries),
+                 " don't fit caches of ", capacity, "; the context is full");
+    a.keys = u32(std::clamp<i64>(start + i64(a.queries), 0, capacity));
+  }
+  return attend(op, a);
+}
+
+// et_vk.sdpa(q, k, v, mask?, scale?, out) of [batch.., head, position, dim]. Keys of one batch or of fewer heads serve
+// several of the query's.
+Status sdpa(Plan& op) {
+  const TensorArg q = op.tensor(0), k = op.tensor(1), v = op.tensor(2), y = op.output(5);
+  REQUIRE(op, q.rank() >= 2 && k.rank() >= 2 && v.rank() >= 2, "attention needs [.., positions, dim], not ", q.shape(),
+          ", ", k.shape(), " and ", v.shape());
+  REQUIRE(op, q.dim(-1) == k.dim(-1), "heads of the query have ", q.dim(-1), " elements, those of the key ", k.dim(-1));
+  const u32 batch = batches(q.shape()), kv_batch = batches(k.shape());
+  REQUIRE_LIVE(op, k.dim(-2) == v.dim(-2) && k.dim(-3) == v.dim(-3) && kv_batch == batches(v.shape()), "key ",
+               k.shape(), " and value ", v.shape(), " differ");
+  REQUIRE_LIVE(op, kv_batch == 1 || kv_batch == batch, "query ", q.shape(), " and key ", k.shape(),
+               " have different batches");
+  Shape shape = q.shape();
+  shape[q.rank() - 1] = v.dim(-1);
+  TRY_DO(op.resize(y, shape));
+  Attention a{q, k, v, y, op.maybe_tensor(3)};
+  a.batch = batch;
+  a.heads = q.dim(-3);
+  a.kv_heads = k.dim(-3);
+  a.queries = q.dim(-2);
+  a.max_queries = q.max().dim(-2);
+  a.keys = k.dim(-2);
+  a.max_keys = k.max().dim(-2);
+  a.scale = scale_of(op, 4, q.dim(-1));
+  a.q_at = head_major(q, batch);
+  a.k_at = head_major(k, kv_batch);
+  a.v_at = head_major(v, kv_batch);
+  a.y_at = head_major(y, batch);
+  if (a.mask) {
+    TRY(a.mask_at, mask_strides(op, *a.mask, a));
   }
   return attend(op, a);
 }
@@ -190,10 +261,7 @@ Status sdpa_with_kv_cache(Plan& op) {
 // custom_sdpa(q, k_cache, v_cache, start, mask?, dropout, is_causal, scale?, out)
 Status custom_sdpa(Plan& op) {
   const TensorArg q = op.tensor(0), k_cache = op.tensor(1), v_cache = op.tensor(2), y = op.output(8);
-  const i64 start = op.integer(3);
-  REQUIRE_LIVE(op, start >= 0 && start + i64(q.dim(-3)) <= i64(k_cache.dim(-3)), "positions ", start, " to ",
-               start + i64(q.dim(-3)), " exceed the cache of ", k_cache.dim(-3));
-  return attend_cached(op, q, k_cache, v_cache, start, 4, y);
+  return attend_cached(op, q, k_cache, v_cache, op.integer(3), 4, y);
 }
 
 }  // namespace
@@ -202,6 +270,7 @@ static constexpr OpEntry entries[] = {
     {"sdpa_with_kv_cache.default", sdpa_with_kv_cache, {}, false, true},
     {"update_cache.default", update_cache, {}, false, true},
     {"custom_sdpa.default", custom_sdpa},
+    {"et_vk.sdpa.default", sdpa},
 };
 extern const OpList attention_ops = entries;
 

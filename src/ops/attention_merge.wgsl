@@ -2,8 +2,8 @@
 // splits' maxima and adds their values up, scaled to it.
 //! use grid
 struct Params {
-  count: u32,    // batch · heads · queries · D
-  dim: u32,      // D
+  count: u32,    // batch · heads · queries · dim
+  dim: u32,      // of a value
   splits: u32,
   heads: u32,
   queries: u32,
@@ -25,7 +25,7 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
   let row = index / p.dim;
   let stride = p.dim + 2u;
   let base = row * p.splits * stride;
-  var top = -3.0e38;
+  var top = -3.4028234663852886e38;
   for (var s = 0u; s < p.splits; s++) {
     top = max(top, partial[base + s * stride]);
   }

@@ -1,52 +1,106 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ops/common.h"
+#include "ops/walk.h"
 
 namespace pteron::ops {
 namespace {
 
+constexpr u32 max_inputs = 7;  // and the result: a WebGPU device binds at least eight buffers
+
 struct Params {
-  u32 count, inner, size, total, first, elements;
+  u32 count, block, inverse, pad;
+  u32 begins[8], ends[8];
 };
 
-// cat([x…], axis, out). Like torch, ignores inputs of shape [0].
+constexpr std::string_view names[max_inputs] = {"x0", "x1", "x2", "x3", "x4", "x5", "x6"};
+constexpr std::string_view choose_quad[max_inputs] = {
+    "if (holds(0u, at)) { return x0_quad(place(0u, block, at) / 4u); }",
+    "if (holds(1u, at)) { return x1_quad(place(1u, block, at) / 4u); }",
+    "if (holds(2u, at)) { return x2_quad(place(2u, block, at) / 4u); }",
+    "if (holds(3u, at)) { return x3_quad(place(3u, block, at) / 4u); }",
+    "if (holds(4u, at)) { return x4_quad(place(4u, block, at) / 4u); }",
+    "if (holds(5u, at)) { return x5_quad(place(5u, block, at) / 4u); }",
+    "if (holds(6u, at)) { return x6_quad(place(6u, block, at) / 4u); }",
+};
+constexpr std::string_view choose_element[max_inputs] = {
+    "if (holds(0u, at)) { return vec4<y_val>(x0_get(place(0u, block, at))); }",
+    "if (holds(1u, at)) { return vec4<y_val>(x1_get(place(1u, block, at))); }",
+    "if (holds(2u, at)) { return vec4<y_val>(x2_get(place(2u, block, at))); }",
+    "if (holds(3u, at)) { return vec4<y_val>(x3_get(place(3u, block, at))); }",
+    "if (holds(4u, at)) { return vec4<y_val>(x4_get(place(4u, block, at))); }",
+    "if (holds(5u, at)) { return vec4<y_val>(x5_get(place(5u, block, at))); }",
+    "if (holds(6u, at)) { return vec4<y_val>(x6_get(place(6u, block, at))); }",
+};
+
+// Like torch, ignores inputs of shape [0].
+bool is_skipped(const TensorArg& x) { return x.max().rank() == 1 && x.max()[0] == 0; }
+
+// The result's shape.
+Result<Shape> joined_shape(Plan& op, const TensorArg& y, u32 axis) {
+  std::optional<Shape> shape;
+  for (u32 i = 0; i < op.list_size(0); ++i) {
+    const TensorArg x = op.list_tensor(0, i);
+    REQUIRE(op, x.dtype() == y.dtype(), "input ", i, " is ", x.dtype(), ", but the result is ", y.dtype());
+    if (is_skipped(x)) continue;
+    if (!shape) {
+      REQUIRE(op, axis < x.rank(), "axis ", axis, " is out of range for ", x.shape());
+      shape = x.shape();
+      continue;
+    }
+    REQUIRE(op, x.rank() == shape->rank(), "input ", i, " ", x.shape(), " has another rank than ", *shape);
+    for (u32 d = 0; d < x.rank(); ++d)
+      REQUIRE_LIVE(op, d == axis || x.shape()[d] == (*shape)[d], "input ", i, " ", x.shape(), " differs from ", *shape,
+                   " in axis ", d);
+    (*shape)[axis] += x.shape()[axis];
+  }
+  return shape.value_or(Shape{0});
+}
+
+// Puts `inputs` into y, the first of them at `begin` of every block. Returns where the last one ends.
+Result<u32> put(Plan& op, std::span<const TensorArg> inputs, const TensorArg& y, u32 axis, u32 begin, bool all) {
+  const u32 inner = u32(y.shape().product(axis + 1, y.rank()));
+  Params params{u32(y.numel()), y.shape()[axis] * inner, inverse_of(y.shape()[axis] * inner), 0, {}, {}};
+  std::array<Operand, max_inputs + 1> operands;
+  Spec spec;
+  bool in_quads = true;
+  for (u32 i = 0; i < inputs.size(); ++i) {
+    operands[i] = inputs[i];
+    spec.bind_input_quads(names[i], inputs[i].dtype());
+    params.begins[i] = begin;
+    begin += inputs[i].shape()[axis] * inner;
+    params.ends[i] = begin;
+    in_quads &= params.begins[i] % 4 == 0 && begin % 4 == 0;
+  }
+  in_quads = op.branch(in_quads && params.block % 4 == 0);
+  operands[inputs.size()] = y;
+  spec.bind_output_quads("y", y.dtype()).flag("ROWS", in_quads).flag("PARTS", !all);
+  spec.code("fn chosen(block: u32, at: u32, otherwise: vec4<y_val>) -> vec4<y_val> {");
+  for (u32 i = 0; i < inputs.size(); ++i) spec.code(in_quads ? choose_quad[i] : choose_element[i]);
+  spec.code("return otherwise; }");
+  TRY_DO(op.dispatch({kernels::cat, spec}, std::span(operands).first(inputs.size() + 1),
+                     std::as_bytes(std::span(&params, 1)), one_thread_per(ceil_div(params.count, 4), 64)));
+  return begin;
+}
+
+// cat([x…], axis, out)
 Status cat(Plan& op) {
   const TensorArg y = op.last_output();
   const u32 count = op.list_size(0);
   REQUIRE(op, count > 0, "there is nothing to concatenate");
   const u32 axis = op.axis(1, y.max().rank());
-  Shape shape;
-  bool first_shape = true;
-  const auto skipped = [](const TensorArg& x) { return x.max().rank() == 1 && x.max()[0] == 0; };
-  for (u32 i = 0; i < count; ++i) {
-    const TensorArg x = op.list_tensor(0, i);
-    REQUIRE(op, x.dtype() == y.dtype(), "input ", i, " is ", x.dtype(), ", but the result is ", y.dtype());
-    if (skipped(x)) continue;
-    if (first_shape) {
-      shape = x.shape();
-      first_shape = false;
-      REQUIRE(op, axis < shape.rank(), "axis ", axis, " is out of range for ", shape);
-      continue;
-    }
-    REQUIRE(op, x.rank() == shape.rank(), "input ", i, " ", x.shape(), " has another rank than ", shape);
-    for (u32 d = 0; d < shape.rank(); ++d)
-      REQUIRE_LIVE(op, d == axis || x.shape()[d] == shape[d], "input ", i, " ", x.shape(), " differs from ", shape,
-                   " in axis ", d);
-    shape[axis] += x.shape()[axis];
-  }
+  TRY(const Shape shape, joined_shape(op, y, axis));
   TRY_DO(op.resize(y, shape));
   if (y.numel() == 0) return {};
-  const u32 inner = u32(shape.product(axis + 1, shape.rank())), total = y.dim(i32(axis));
-  const bool packed = graph::elements_per_unit(y.dtype()) > 1;
-  u32 first = 0;
+  std::array<TensorArg, max_inputs> inputs;
+  u32 gathered = 0, begin = 0;
+  bool first = true;
   for (u32 i = 0; i < count; ++i) {
     const TensorArg x = op.list_tensor(0, i);
-    if (skipped(x) || x.numel() == 0) continue;
-    const u32 size = x.shape().dim(i32(axis));
-    const u32 threads = u32(packed ? (y.numel() + 3) / 4 : x.numel());
-    TRY_DO(op.dispatch({kernels::cat, Spec().flag("PACKED", packed).input("x", x.dtype()).output("y", y.dtype())},
-                       {x, y}, Params{threads, inner, size, total, first, u32(y.numel())},
-                       one_thread_per(threads, 64)));
-    first += size;
+    if (x.max().numel() > 0) inputs[gathered++] = x;
+    if (gathered == 0 || (gathered < max_inputs && i + 1 < count)) continue;
+    TRY(begin, put(op, std::span(inputs).first(gathered), y, axis, begin, first && i + 1 == count));
+    gathered = 0;
+    first = false;
   }
   return {};
 }

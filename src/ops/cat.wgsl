@@ -1,46 +1,50 @@
-// Puts one input of a concatenation in its place: y[outer, first + a, inner] = x[outer, a, inner]. One thread per
-// element of x or, where four elements share a word (PACKED), one per word of y, which keeps the other inputs' bytes.
-//! use grid
+// Puts up to seven tensors side by side: in each block of y, which is all that lies below the outer axes, tensor j has
+// the elements from begins[j] to ends[j]. One thread for four neighbours of y; in ROWS they come from one quad of one
+// tensor. PARTS: elements of y that come from none of these tensors stay as they are. The specialisation binds the
+// tensors and gives `chosen`: in ROWS the quad at a place in a block, else the element, four times.
+//! variadic
+//! use grid divide
 struct Params {
-  count: u32,      // threads
-  inner: u32,
-  size: u32,       // of x along the axis
-  total: u32,      // of y along the axis
-  first: u32,
-  elements: u32,   // of y
+  count: u32,
+  block: u32,
+  inverse: u32,  // of the block
+  pad: u32,
+  begins: array<vec4u, 2>,
+  ends: array<vec4u, 2>,
 }
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> x: array<x_store>;
-@group(0) @binding(2) var<storage, read_write> y: array<y_store>;
 
-fn put_word(word: u32) {
-  var v: y_units;
-  for (var k = 0u; k < y_unit; k++) {
-    let i = word * y_unit + k;
-    let a = (i / p.inner) % p.total;
-    if (i < p.elements && a >= p.first && a < p.first + p.size) {
-      let outer = i / p.inner / p.total;
-      v[k] = x_get((outer * p.size + a - p.first) * p.inner + i % p.inner);
-    } else {
-      v[k] = y_get(i);
-    }
-  }
-  y_put(word, v);
+fn holds(j: u32, at: u32) -> bool {
+  return at >= p.begins[j / 4u][j % 4u] && at < p.ends[j / 4u][j % 4u];
+}
+
+// Where element `at` of a block is in tensor j.
+fn place(j: u32, block: u32, at: u32) -> u32 {
+  let begin = p.begins[j / 4u][j % 4u];
+  return block * (p.ends[j / 4u][j % 4u] - begin) + at - begin;
 }
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, @builtin(local_invocation_index) lid: u32) {
-  let i = group_index(wid, nwg) * 64u + lid;
-  if (i >= p.count) {
+  let q = group_index(wid, nwg) * 64u + lid;
+  if (q * 4u >= p.count) {
     return;
   }
-  if (PACKED) {
-    put_word(i);
+  var v: vec4<y_val>;
+  if (PARTS) {
+    v = y_quad(q);
+  }
+  var parts = divide(q * 4u, p.block, p.inverse);
+  if (ROWS) {
+    y_put(q, chosen(parts.x, parts.y, v));
     return;
   }
-  let row = p.size * p.inner;
-  let outer = i / row;
-  var v: y_units;
-  v[0] = x_get(i);
-  y_put((outer * p.total + p.first) * p.inner + i % row, v);
+  for (var k = 0u; k < 4u; k++) {
+    v[k] = chosen(parts.x, parts.y, vec4<y_val>(v[k])).x;
+    parts.y++;
+    if (parts.y == p.block) {
+      parts = vec2u(parts.x + 1u, 0u);
+    }
+  }
+  y_put(q, v);
 }

@@ -8,6 +8,7 @@
 
 namespace pteron::ops {
 
+using graph::Access;
 using graph::Grid;
 using graph::IntList;
 using graph::Kernel;
@@ -24,6 +25,12 @@ using graph::TensorArg;
 
 // The same bytes; nothing if x and y share their memory.
 Status copy(Plan& op, const TensorArg& x, const TensorArg& y);
+
+// How many rounds all loops of one thread may take together. llvmpipe ends them silently after 65,535, so what takes
+// longer is shared among threads there, or refused.
+inline u64 max_rounds(const gpu::DeviceInfo& device) {
+  return device.adapter.type == gpu::AdapterType::cpu ? 60000 : UINT64_MAX;
+}
 
 constexpr u32 ceil_div(u32 a, u32 b) { return a / b + (a % b != 0); }
 

@@ -18,6 +18,14 @@ Status clone(Plan& op) {
   return copy(op, x, y);
 }
 
+// copy(target, x, non_blocking, out): the exporter emits it only where x has the target's type and shape.
+Status copy_into(Plan& op) {
+  const TensorArg target = op.tensor(0), x = op.tensor(1), y = op.last_output();
+  REQUIRE_LIVE(op, x.shape() == target.shape(), "the source is ", x.shape(), ", but the target is ", target.shape());
+  TRY_DO(op.resize(y, x.shape()));
+  return copy(op, x, y);
+}
+
 // view_copy(x, sizes, out): sizes may hold symbolic integers and one −1.
 Status view(Plan& op) {
   const TensorArg x = op.tensor(0), y = op.last_output();
@@ -85,8 +93,8 @@ Status squeeze(Plan& op) {
 Status copy(Plan& op, const TensorArg& x, const TensorArg& y) {
   REQUIRE(op, x.dtype() == y.dtype(), "the result is ", y.dtype(), ", but the input is ", x.dtype());
   if (op.same_storage(x, y) || y.numel() == 0) return {};
-  const u32 words = u32((y.numel() * size_of(y.dtype()) + 3) / 4);
-  return op.dispatch(kernels::copy_words, {x, y}, words, one_thread_per(words, 64));
+  const u32 quads = u32((y.numel() * size_of(y.dtype()) + 15) / 16);
+  return op.dispatch(kernels::copy_words, {x, y}, quads, one_thread_per(quads, 64));
 }
 
 static constexpr OpEntry entries[] = {
@@ -94,6 +102,7 @@ static constexpr OpEntry entries[] = {
     {"aten.clone.default", clone, {}, true},
     {"aten.alias_copy.default", clone, {}, true},
     {"dim_order_ops._clone_dim_order.default", clone, {}, true},
+    {"aten.copy.default", copy_into},
     {"aten.view_copy.default", view, {}, true},
     {"aten.unsqueeze_copy.default", unsqueeze, {}, true},
     {"aten.squeeze_copy.dims", squeeze, {}, true},

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ops/elementwise.h"
 
+#include "ops/walk.h"
+
 #include <algorithm>
 #include <bit>
-#include <limits>
+#include <cmath>
 
 namespace pteron::ops {
 namespace {
@@ -13,68 +15,68 @@ constexpr u32 max_inputs = 4;
 struct Params {
   u32 count, rank;
   u32 s0, s1;  // f32 or i32 bits
-  u32 dims[8];
-  u32 strides[6][8];
+  Axes<max_inputs> axes;
 };
-
-// How an input is indexed: like the output, always its one element, or through strides.
-enum Mode : u32 { flat, single, strided };
 
 constexpr std::string_view names[] = {"a", "b", "c", "d"};
-constexpr std::string_view loads[max_inputs][3] = {
-    {"fn a_at(i: u32) -> V { return V(a_get(i)); }", "fn a_at(i: u32) -> V { return V(a_get(0u)); }",
-     "fn a_at(i: u32) -> V { return V(a_get(strided(0u, i))); }"},
-    {"fn b_at(i: u32) -> V { return V(b_get(i)); }", "fn b_at(i: u32) -> V { return V(b_get(0u)); }",
-     "fn b_at(i: u32) -> V { return V(b_get(strided(1u, i))); }"},
-    {"fn c_at(i: u32) -> V { return V(c_get(i)); }", "fn c_at(i: u32) -> V { return V(c_get(0u)); }",
-     "fn c_at(i: u32) -> V { return V(c_get(strided(2u, i))); }"},
-    {"fn d_at(i: u32) -> V { return V(d_get(i)); }", "fn d_at(i: u32) -> V { return V(d_get(0u)); }",
-     "fn d_at(i: u32) -> V { return V(d_get(strided(3u, i))); }"},
-};
-constexpr std::string_view elements[] = {
-    "",
-    "fn element(i: u32) -> y_val { return apply(a_at(i)); }",
-    "fn element(i: u32) -> y_val { return apply(a_at(i), b_at(i)); }",
-    "fn element(i: u32) -> y_val { return apply(a_at(i), b_at(i), c_at(i)); }",
-    "fn element(i: u32) -> y_val { return apply(a_at(i), b_at(i), c_at(i), d_at(i)); }",
-};
 
-u32 bits_of(f64 value, bool floating) {
-  if (floating) return std::bit_cast<u32>(f32(value));
-  return u32(i32(std::clamp(value, -2147483648.0, 2147483647.0)));
-}
-
-// Merges neighbouring axes that every input walks through in the same way.
-void merge_axes(Params& params, u32 inputs) {
-  u32 kept = 0;
-  for (u32 axis = 0; axis < params.rank; ++axis) {
-    if (params.dims[axis] == 1) continue;
-    bool merged = kept > 0;
-    for (u32 i = 0; i < inputs && merged; ++i)
-      merged = params.strides[i][kept - 1] == params.strides[i][axis] * params.dims[axis];
-    if (merged) {
-      params.dims[kept - 1] *= params.dims[axis];
-      for (u32 i = 0; i < inputs; ++i) params.strides[i][kept - 1] = params.strides[i][axis];
-    } else {
-      params.dims[kept] = params.dims[axis];
-      for (u32 i = 0; i < inputs; ++i) params.strides[i][kept] = params.strides[i][axis];
-      ++kept;
-    }
-  }
-  params.rank = kept;
-}
-
+// Row-major strides of an input in the output's space, innermost axis first; 0 along an axis that it is repeated over.
 void set_strides(u32 (&strides)[8], const Shape& input, const Shape& output) {
   u32 stride = 1;
-  for (u32 i = 0; i < output.rank(); ++i) {
-    const u32 axis = output.rank() - 1 - i;
-    const u32 size = i < input.rank() ? input.dim(-1 - i32(i)) : 1;
+  for (u32 axis = 0; axis < output.rank(); ++axis) {
+    const u32 size = axis < input.rank() ? input.dim(-1 - i32(axis)) : 1;
     strides[axis] = size == 1 ? 0 : stride;
     stride *= size;
   }
 }
 
+// Maximal shapes decide as far as they can, so that the kernel stays the same while shapes change.
+void add_loads(Plan& op, std::span<const TensorArg> inputs, const TensorArg& y, u32 row, Spec& spec) {
+  const auto is_single = [](const TensorArg& x) { return x.max().numel() == 1; };
+  const auto is_flat = [&](const TensorArg& x) { return x.max() == y.max() && x.shape() == y.shape(); };
+  const bool walks =
+      std::any_of(inputs.begin(), inputs.end(), [&](const TensorArg& x) { return !is_single(x) && !is_flat(x); });
+  const Access walk = walks && op.branch(row % 4 == 0) ? Access::rows : Access::scattered;
+  for (u32 i = 0; i < inputs.size(); ++i)
+    spec.load(names[i], is_single(inputs[i]) ? Access::single : is_flat(inputs[i]) ? Access::flat : walk, i);
+}
+
+// Runs the kernel for y, which has its shape.
+Status run(Plan& op, std::span<const TensorArg> inputs, const TensorArg& y, std::string_view expression,
+           Scalars scalars) {
+  if (y.numel() == 0) return {};
+  bool floating = scalars.real || is_float(y.dtype());
+  for (const TensorArg& input : inputs) floating |= is_float(input.dtype());
+  Params params{};
+  params.count = u32(y.numel());
+  params.s0 = scalar_bits(scalars.s0, floating);
+  params.s1 = scalar_bits(scalars.s1, floating);
+  std::reverse_copy(y.shape().begin(), y.shape().end(), params.axes.dims);
+
+  Spec spec;
+  spec.type("V", floating ? DType::f32 : DType::i32);
+  spec.use(floating ? "float_math" : "integer_math");
+  std::array<Operand, max_inputs + 1> operands;
+  for (u32 i = 0; i < inputs.size(); ++i) {
+    operands[i] = inputs[i];
+    spec.bind_input_quads(names[i], inputs[i].dtype());
+    set_strides(params.axes.strides[i], inputs[i].shape(), y.shape());
+  }
+  operands[inputs.size()] = y;
+  spec.bind_output_quads("y", y.dtype());
+  params.rank = params.axes.merge(y.rank());
+  add_loads(op, inputs, y, params.axes.dims[0], spec);
+  spec.expression(expression, u32(inputs.size()));
+  return op.dispatch({kernels::elementwise, spec}, std::span(operands).first(inputs.size() + 1),
+                     std::as_bytes(std::span(&params, 1)), one_thread_per(ceil_div(params.count, 4), 64));
+}
+
 }  // namespace
+
+u32 scalar_bits(f64 value, bool floating) {
+  if (floating) return std::bit_cast<u32>(f32(value));
+  return std::isnan(value) ? 0 : u32(i32(std::clamp(value, -2147483648.0, 2147483647.0)));
+}
 
 Result<Shape> broadcast(const Shape& a, const Shape& b) {
   const u32 rank = std::max(a.rank(), b.rank());
@@ -91,72 +93,24 @@ Status elementwise(Plan& op, std::span<const TensorArg> inputs, const TensorArg&
                    Scalars scalars) {
   Shape shape = inputs[0].shape();
   for (const TensorArg& input : inputs.subspan(1)) {
-    TRY(shape, broadcast(shape, input.shape()));
+    auto joined = broadcast(shape, input.shape());
+    if (!joined && op.settled()) return Failure(std::move(joined.error()));
+    shape = joined ? *joined : y.max();
   }
   TRY_DO(op.resize(y, shape));
-  if (y.numel() == 0) return {};
-
-  const bool floating = is_float(y.dtype()) || std::any_of(inputs.begin(), inputs.end(),
-                                                           [](const TensorArg& t) { return is_float(t.dtype()); });
-  Params params{};
-  params.count = u32(y.numel());
-  params.s0 = bits_of(scalars.s0, floating);
-  params.s1 = bits_of(scalars.s1, floating);
-  params.rank = shape.rank();
-  std::copy(shape.begin(), shape.end(), params.dims);
-
-  Spec spec;
-  spec.type("V", floating ? DType::f32 : DType::i32);
-  std::array<Operand, max_inputs + 1> operands;
-  std::array<Mode, max_inputs> modes{};
-  for (u32 i = 0; i < inputs.size(); ++i) {
-    operands[i] = inputs[i];
-    spec.bind_input(names[i], inputs[i].dtype());
-    // Maximal shapes decide as far as they can, so that the kernel stays the same while shapes change.
-    if (inputs[i].max().numel() == 1)
-      modes[i] = single;
-    else
-      modes[i] = inputs[i].max() == y.max() && inputs[i].shape() == shape ? flat : strided;
-    set_strides(params.strides[i], inputs[i].shape(), shape);
-  }
-  merge_axes(params, u32(inputs.size()));
-  operands[inputs.size()] = y;
-  spec.bind_output("y", y.dtype());
-  for (u32 i = 0; i < inputs.size(); ++i) spec.code(loads[i][modes[i]]);
-  spec.code(elements[inputs.size()]).expression(expression, u32(inputs.size()));
-  return op.dispatch({kernels::elementwise, spec}, std::span(operands).first(inputs.size() + 1),
-                     std::as_bytes(std::span(&params, 1)), one_thread_per_unit(y, 64));
+  return run(op, inputs, y, expression, scalars);
 }
 
-namespace {
-
-// op(a, out)
-Status unary(Plan& op) {
-  const TensorArg a = op.tensor(0), y = op.last_output();
-  return elementwise(op, std::array{a}, y, op.entry().detail);
+Status arithmetic(Plan& op, std::span<const TensorArg> inputs, const TensorArg& y, std::string_view expression,
+                  Scalars scalars) {
+  for (const TensorArg& input : inputs)
+    REQUIRE(op, is_float(y.dtype()) || !is_float(input.dtype()), "the result is ", y.dtype(), ", but an input is ",
+            input.dtype());
+  return elementwise(op, inputs, y, expression, scalars);
 }
 
-// op(a, b, out)
-Status binary(Plan& op) {
-  const TensorArg a = op.tensor(0), b = op.tensor(1), y = op.last_output();
-  return elementwise(op, std::array{a, b}, y, op.entry().detail);
+Status generate(Plan& op, const TensorArg& y, std::string_view expression, Scalars scalars) {
+  return run(op, {}, y, expression, scalars);
 }
-
-// op(a, b, alpha, out): s0 is alpha.
-Status binary_alpha(Plan& op) {
-  const TensorArg a = op.tensor(0), b = op.tensor(1), y = op.last_output();
-  return elementwise(op, std::array{a, b}, y, op.entry().detail, {op.number_or(2, 1)});
-}
-
-}  // namespace
-
-static constexpr OpEntry entries[] = {
-    {"aten.add.Tensor", binary_alpha, "a + s0 * b"},
-    {"aten.sub.Tensor", binary_alpha, "a - s0 * b"},
-    {"aten.mul.Tensor", binary, "a * b"},
-    {"aten.div.Tensor", binary, "a / b"},
-    {"aten.sigmoid.default", unary, "1.0 / (1.0 + exp(-a))"},
-};
-extern const OpList elementwise_ops = entries;
 
 }  // namespace pteron::ops

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Elementwise ops are lines of a table: a name, how arguments are read, an expression.
+// Elementwise ops are lines of a table: a name, how arguments are read, an expression. The tables are in unary.cpp,
+// binary.cpp, compare.cpp, …
 #pragma once
 
 #include "ops/common.h"
@@ -8,12 +9,24 @@ namespace pteron::ops {
 
 struct Scalars {
   f64 s0 = 0, s1 = 0;
+  bool real = false;  // compute in f32 even if all tensors are integers
 };
 
 // y = expression(a, b, …) with NumPy's broadcasting. `expression` is WGSL over a, b, c, d of type V (f32 if anything is
-// floating-point, else i32) and the scalars s0 and s1.
+// floating-point, else i32) and the scalars s0 and s1; it may call what snippets/float_math.wgsl and integer_math.wgsl
+// offer under the same names.
 Status elementwise(Plan& op, std::span<const TensorArg> inputs, const TensorArg& y, std::string_view expression,
                    Scalars scalars = {});
+
+// The same for ops that compute with their inputs' type: refuses to turn floating-point numbers into integers.
+Status arithmetic(Plan& op, std::span<const TensorArg> inputs, const TensorArg& y, std::string_view expression,
+                  Scalars scalars = {});
+
+// Every element of y, which has been resized, from its row-major index i: `expression` is WGSL over i, s0 and s1.
+Status generate(Plan& op, const TensorArg& y, std::string_view expression, Scalars scalars);
+
+// A scalar as a kernel's parameter of type f32 or i32, into which it is forced.
+u32 scalar_bits(f64 value, bool floating);
 
 // The shape that two shapes broadcast to, or an error that shows both.
 Result<Shape> broadcast(const Shape& a, const Shape& b);

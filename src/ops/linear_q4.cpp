@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ops/linear_q4.h"
 
+#include "ops/linear_nibbles.h"
+#include "ops/norm.h"
 #include "ops/q4_tiles.h"
-#include "ops/rms_norm.h"
 
 #include <algorithm>
 
@@ -14,10 +15,6 @@ struct Params {
   f32 eps;
   u32 second;
   u32 ends[4], columns[4];
-};
-
-struct AnyParams {
-  u32 rows, columns, depth, row_words, group, scale_stride, first_column, part_columns;
 };
 
 struct TileParts {
@@ -144,45 +141,11 @@ Status run_tiles(Plan& op, const Q4Linear& l, const Operand& x, DType x_type, u3
                      std::as_bytes(std::span(&params, 1)), one_thread_per(params.count, 64));
 }
 
-// Any depth and group size, weights from anywhere, and weights larger than a binding.
-Status run_any(Plan& op, const Q4Linear& l) {
-  const Q4Part& part = l.parts[0];
-  const u32 rows = rows_of(l), columns = columns_of(part), row_bytes = part.weight.dim(1);
-  const Spec spec = Spec()
-                        .flag("HAS_BIAS", part.bias.has_value())
-                        .input("x", l.x.dtype())
-                        .input("scales", part.scales.dtype())
-                        .input("bias", part.bias ? part.bias->dtype() : part.scales.dtype())
-                        .output("y", part.y.dtype());
-  const u64 step = op.rows_per_binding(row_bytes);
-  for (u64 first = 0; first < columns; first += step) {
-    const u64 width = std::min<u64>(step, columns - first);
-    const Operand weights = width == columns
-                                ? Operand(part.weight)
-                                : Operand(Operand::tensor, part.weight.id(), first * row_bytes, width * row_bytes);
-    const AnyParams params{rows,       columns,   depth_of(l), row_bytes / 4, l.group, part.scales.dim(1),
-                           u32(first), u32(width)};
-    TRY_DO(op.dispatch({kernels::linear_q4_any, spec},
-                       {l.x, weights, part.scales, part.bias ? *part.bias : part.scales, part.y}, params,
-                       one_thread_per(u64(rows) * width, 64)));
-  }
-  return {};
-}
-
 Status check_part(Plan& op, const Q4Linear& l, const Q4Part& part) {
-  const TensorArg &w = part.weight, &scales = part.scales;
-  const u32 depth = depth_of(l);
-  REQUIRE(op, w.rank() == 2 && scales.rank() == 2, "weight ", w.shape(), " and scales ", scales.shape(),
-          " must have two axes");
-  const u32 columns = w.dim(0), row_bytes = w.dim(1);
-  REQUIRE(op, w.dtype() == DType::u8, "the weight must be uint8, not ", w.dtype());
-  REQUIRE(op, row_bytes >= (depth + 1) / 2 && row_bytes % 4 == 0, "weight rows of ", row_bytes, " bytes don't hold ",
-          depth, " 4-bit values in whole words");
-  REQUIRE(op, scales.dim(0) >= groups_of(l) && scales.dim(1) >= columns, "scales ", scales.shape(), " don't fit ",
-          columns, " columns of ", depth, " in groups of ", l.group);
-  REQUIRE(op, !part.bias || part.bias->numel() >= columns, "the bias has ", part.bias ? part.bias->numel() : 0,
-          " elements for ", columns, " columns");
-  REQUIRE(op, is_float(scales.dtype()) && is_float(part.y.dtype()), "scales and result must be floating-point");
+  TRY_DO(check_weight(op, {part.weight, part.scales, l.group}, depth_of(l)));
+  REQUIRE(op, !part.bias || part.bias->numel() >= columns_of(part), "the bias has ", part.bias ? part.bias->numel() : 0,
+          " elements for ", columns_of(part), " columns");
+  REQUIRE(op, is_float(part.y.dtype()), "the result must be floating-point, not ", part.y.dtype());
   return {};
 }
 
@@ -240,8 +203,12 @@ Status fused_linear_q4(Plan& op) {
 }  // namespace
 
 Status linear_q4(Plan& op, const Q4Linear& l) {
-  const bool fused = l.count > 1 || l.norm || l.residual || l.parts[0].correction;
-  if (!can_tile(op, l)) return fused ? internal_error("a fused 4-bit linear does not fit its kernel") : run_any(op, l);
+  if (!can_tile(op, l)) {
+    const Q4Part& part = l.parts[0];
+    if (l.count > 1 || l.norm || l.residual || part.correction)
+      return internal_error("a fused 4-bit linear does not fit its kernel");
+    return linear_grouped(op, l.x, {part.weight, part.scales, l.group}, part.bias, part.y);
+  }
   const u64 row_bytes = u64(depth_of(l)) * 4;
   const bool uniform = l.x.dtype() == DType::f32 && row_bytes <= op.device().limits.max_uniform_binding_bytes;
   const bool normalises = l.norm && uniform;

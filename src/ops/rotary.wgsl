@@ -1,6 +1,7 @@
 // Rotates pairs of a head's elements by the angle of their position. One thread per pair; elements beyond the rotated
 // ones are copied by the threads behind.
 //   INTERLEAVED: pairs (2i, 2i+1), tables of width R/2. Otherwise: pairs (i, i+R/2), tables of width R.
+//   PAIRED: cosines and sines take turns in one table of width R, bound twice.
 //! use grid
 struct Params {
   pairs: u32,       // per head: R/2 rotated pairs, then one per element that passes through
@@ -39,8 +40,8 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
     let i = base + 2u * pair;
     let a = x_get(i);
     let b = x_get(i + 1u);
-    let c = f32(cosines[row + pair]);
-    let s = f32(sines[row + pair]);
+    let c = f32(cosines[row + select(pair, 2u * pair, PAIRED)]);
+    let s = f32(sines[row + select(pair, 2u * pair + 1u, PAIRED)]);
     y[i] = y_store(a * c - b * s);
     y[i + 1u] = y_store(a * s + b * c);
   } else {

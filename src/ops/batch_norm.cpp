@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "ops/common.h"
+
+namespace pteron::ops {
+namespace {
+
+struct Params {
+  u32 count, channels, stride;
+  f32 eps;
+};
+
+// _native_batch_norm_legit_no_training(x, weight?, bias?, mean, variance, momentum, eps, [out, …]): channels are
+// axis 1. The further results are for training; nobody reads them.
+Status batch_norm(Plan& op) {
+  const TensorArg x = op.tensor(0), mean = op.tensor(3), variance = op.tensor(4), y = op.list_output(7, 0);
+  const auto w = op.maybe_tensor(1), b = op.maybe_tensor(2);
+  REQUIRE(op, x.rank() >= 2, "batch norm needs [batch, channels, ..], not ", x.shape());
+  std::array<Operand, 6> operands;
+  u32 count = 0;
+  Spec spec;
+  const auto bind = [&](std::string_view name, const TensorArg& t) -> Status {
+    REQUIRE(op, is_float(t.dtype()), "only floating-point tensors can be normalised; the ", name, " is ", t.dtype());
+    REQUIRE(op, name == "input" || t.numel() == x.dim(1), "the ", name, " has ", t.numel(), " elements, but ",
+            x.shape(), " has ", x.dim(1), " channels");
+    operands[count++] = t;
+    spec.bind_input(name, t.dtype());
+    return {};
+  };
+  TRY_DO(bind("input", x));
+  TRY_DO(bind("mean", mean));
+  TRY_DO(bind("variance", variance));
+  if (w) TRY_DO(bind("weight", *w));
+  if (b) TRY_DO(bind("bias", *b));
+  REQUIRE(op, is_float(y.dtype()), "only floating-point tensors can be normalised, not ", y.dtype());
+  operands[count++] = y;
+  spec.bind_output("y", y.dtype());
+  spec.code(w ? "fn gain(c: u32) -> f32 { return weight_get(c); }" : "fn gain(c: u32) -> f32 { return 1.0; }");
+  spec.code(b ? "fn shift(c: u32) -> f32 { return bias_get(c); }" : "fn shift(c: u32) -> f32 { return 0.0; }");
+  TRY_DO(op.resize(y, x.shape()));
+  for (u32 i = 1; i < op.list_size(7); ++i) {
+    const TensorArg unused = op.list_output(7, i);
+    TRY_DO(op.resize(unused, unused.max()));
+  }
+  if (y.numel() == 0) return {};
+  const Params params{u32(y.numel()), x.dim(1), u32(x.shape().product(2, x.rank())), f32(op.number(6))};
+  return op.dispatch({kernels::batch_norm, spec}, std::span(operands).first(count),
+                     std::as_bytes(std::span(&params, 1)), one_thread_per(y.numel(), 64));
+}
+
+}  // namespace
+
+static constexpr OpEntry entries[] = {{"aten._native_batch_norm_legit_no_training.default", batch_norm}};
+extern const OpList batch_norm_ops = entries;
+
+}  // namespace pteron::ops

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Arithmetic of two tensors, in numbers of their type.
+#include "ops/elementwise.h"
+
+namespace pteron::ops {
+namespace {
+
+// op(a, b, out)
+Status binary(Plan& op) {
+  const TensorArg a = op.tensor(0), b = op.tensor(1), y = op.last_output();
+  return arithmetic(op, std::array{a, b}, y, op.entry().detail);
+}
+
+// op(a, b, alpha, out): s0 is alpha.
+Status binary_alpha(Plan& op) {
+  const TensorArg a = op.tensor(0), b = op.tensor(1), y = op.last_output();
+  return arithmetic(op, std::array{a, b}, y, op.entry().detail, {op.number_or(2, 1)});
+}
+
+// div(a, b, out): also of integers, whose quotient is not one.
+Status divide(Plan& op) {
+  const TensorArg a = op.tensor(0), b = op.tensor(1), y = op.last_output();
+  REQUIRE(op, is_float(y.dtype()), "the quotient must be floating-point, not ", y.dtype());
+  return arithmetic(op, std::array{a, b}, y, "a / b");
+}
+
+// div(a, b, rounding mode, out)
+Status divide_and_round(Plan& op) {
+  const std::string_view mode = op.text_or(2, "");
+  if (mode.empty()) return divide(op);
+  REQUIRE(op, mode == "floor" || mode == "trunc", "the rounding mode '", mode,
+          "' is not known; it is 'floor' or 'trunc'");
+  const TensorArg a = op.tensor(0), b = op.tensor(1), y = op.last_output();
+  return arithmetic(op, std::array{a, b}, y, mode == "floor" ? "div_floor(a, b)" : "div_trunc(a, b)");
+}
+
+}  // namespace
+
+static constexpr OpEntry entries[] = {
+    {"aten.add.Tensor", binary_alpha, "a + s0 * b"},
+    {"aten.sub.Tensor", binary_alpha, "a - s0 * b"},
+    {"aten.mul.Tensor", binary, "a * b"},
+    {"aten.div.Tensor", divide},
+    {"aten.div.Tensor_mode", divide_and_round},
+    {"aten.minimum.default", binary, "minimum(a, b)"},
+    {"aten.pow.Tensor_Tensor", binary, "power(a, b)"},
+};
+extern const OpList binary_ops = entries;
+
+}  // namespace pteron::ops

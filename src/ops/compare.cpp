@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Comparisons and logic. Integers are compared as integers.
+#include "ops/elementwise.h"
+
+#include <cmath>
+
+namespace pteron::ops {
+namespace {
+
+// op(a, out)
+Status unary(Plan& op) {
+  const TensorArg a = op.tensor(0), y = op.last_output();
+  REQUIRE(op, y.dtype() == DType::boolean, "the result must be bool, not ", y.dtype());
+  return elementwise(op, std::array{a}, y, op.entry().detail);
+}
+
+// op(a, b, out)
+Status binary(Plan& op) {
+  const TensorArg a = op.tensor(0), b = op.tensor(1), y = op.last_output();
+  REQUIRE(op, y.dtype() == DType::boolean, "the result must be bool, not ", y.dtype());
+  return elementwise(op, std::array{a, b}, y, op.entry().detail);
+}
+
+// op(a, scalar, out). Integers are compared in floating-point with a number that is none of theirs; one outside of
+// their range is moved far away, so that rounding can't make an integer equal to it.
+Status with_scalar(Plan& op) {
+  const TensorArg a = op.tensor(0), y = op.last_output();
+  REQUIRE(op, y.dtype() == DType::boolean, "the result must be bool, not ", y.dtype());
+  Scalars scalars{op.number(1)};
+  if (!is_float(a.dtype())) {
+    const bool inside = scalars.s0 >= INT32_MIN && scalars.s0 <= INT32_MAX;
+    scalars.real = !inside || std::floor(scalars.s0) != scalars.s0;
+    if (!inside) scalars.s0 *= 1e20;
+  }
+  return elementwise(op, std::array{a}, y, op.entry().detail, scalars);
+}
+
+// op(a, b, out), bit by bit
+Status bitwise(Plan& op) {
+  const TensorArg a = op.tensor(0), b = op.tensor(1), y = op.last_output();
+  REQUIRE(op, !is_float(a.dtype()) && !is_float(b.dtype()), "bits of ", a.dtype(), " and ", b.dtype(),
+          " can't be combined; integers or booleans are needed");
+  return arithmetic(op, std::array{a, b}, y, op.entry().detail);
+}
+
+// bitwise_not(a, out): of a boolean its opposite
+Status bitwise_not(Plan& op) {
+  const TensorArg a = op.tensor(0), y = op.last_output();
+  REQUIRE(op, !is_float(a.dtype()) && a.dtype() == y.dtype(), "the bits of ", a.dtype(), " can't be inverted to ",
+          y.dtype());
+  return elementwise(op, std::array{a}, y, a.dtype() == DType::boolean ? "!truth(a)" : "~a");
+}
+
+// where(condition, a, b, out)
+Status where(Plan& op) {
+  const TensorArg condition = op.tensor(0), a = op.tensor(1), b = op.tensor(2), y = op.last_output();
+  REQUIRE(op, a.dtype() == y.dtype() && b.dtype() == y.dtype(), "the choices are ", a.dtype(), " and ", b.dtype(),
+          ", but the result is ", y.dtype());
+  return elementwise(op, std::array{condition, a, b}, y, "select(c, b, truth(a))");
+}
+
+}  // namespace
+
+// NaN differs from everything, but some compilers' `!=` says that it does not.
+static constexpr OpEntry entries[] = {
+    {"aten.eq.Tensor", binary, "a == b"},
+    {"aten.ne.Tensor", binary, "!(a == b)"},
+    {"aten.lt.Tensor", binary, "a < b"},
+    {"aten.le.Tensor", binary, "a <= b"},
+    {"aten.gt.Tensor", binary, "a > b"},
+    {"aten.ge.Tensor", binary, "a >= b"},
+    {"aten.eq.Scalar", with_scalar, "a == s0"},
+    {"aten.ne.Scalar", with_scalar, "!(a == s0)"},
+    {"aten.lt.Scalar", with_scalar, "a < s0"},
+    {"aten.le.Scalar", with_scalar, "a <= s0"},
+    {"aten.gt.Scalar", with_scalar, "a > s0"},
+    {"aten.ge.Scalar", with_scalar, "a >= s0"},
+    {"aten.logical_not.default", unary, "!truth(a)"},
+    {"aten.logical_and.default", binary, "truth(a) && truth(b)"},
+    {"aten.logical_or.default", binary, "truth(a) || truth(b)"},
+    {"aten.bitwise_and.Tensor", bitwise, "a & b"},
+    {"aten.bitwise_or.Tensor", bitwise, "a | b"},
+    {"aten.bitwise_not.default", bitwise_not},
+    {"aten.where.self", where},
+};
+extern const OpList compare_ops = entries;
+
+}  // namespace pteron::ops

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Norms over rows: layer, group and root-mean-square norm are one kernel.
+#include "ops/norm.h"
+
+#include <cfloat>
+
+#include "ops/rows.h"
+
+namespace pteron::ops {
+namespace {
+
+struct Params {
+  RowParams rows;
+  u32 groups, stride;
+  f32 eps;
+};
+
+// A row is scaled by w and shifted by b, elements of which serve `stride` neighbours each; rows take turns on `groups`
+// stretches of them.
+struct Norm {
+  TensorArg x;
+  Operand y;
+  DType y_dtype;
+  std::optional<TensorArg> w, b, mean, rstd;
+  std::optional<Rows> rows;
+  bool centered = true;
+  u32 groups = 1, stride = 1;
+  f64 eps = 0;
+};
+
+constexpr RowWork work{.reductions = 2, .writes = 1};
+
+Status normalize(Plan& op, const Norm& n) {
+  const auto floating = [](const std::optional<TensorArg>& t) { return !t || is_float(t->dtype()); };
+  REQUIRE(op, is_float(n.x.dtype()) && is_float(n.y_dtype) && floating(n.w) && floating(n.b),
+          "only floating-point tensors can be normalised, not ", n.x.dtype());
+  if (n.rows->count() == 0) return {};
+  std::array<Operand, 6> operands;
+  u32 count = 0;
+  Spec spec;
+  const auto read = [&](std::string_view name, const TensorArg& t) {
+    operands[count++] = t;
+    spec.bind_input(name, t.dtype());
+  };
+  const auto write = [&](std::string_view name, const Operand& t, DType dtype) {
+    operands[count++] = t;
+    spec.bind_output(name, dtype);
+  };
+  read("x", n.x);
+  if (n.w) read("w", *n.w);
+  if (n.b) read("b", *n.b);
+  write("y", n.y, n.y_dtype);
+  if (n.mean) write("mean", *n.mean, n.mean->dtype()), write("rstd", *n.rstd, n.rstd->dtype());
+  spec.code(n.w ? "fn gain(i: u32) -> f32 { return w_get(i); }" : "fn gain(i: u32) -> f32 { return 1.0; }");
+  spec.code(n.b ? "fn shift(i: u32) -> f32 { return b_get(i); }" : "fn shift(i: u32) -> f32 { return 0.0; }");
+  spec.code(n.mean ? "fn keep(row: u32, m: f32, r: f32) { mean[row] = mean_store(m); rstd[row] = rstd_store(r); }"
+                   : "fn keep(row: u32, m: f32, r: f32) {}");
+  spec.flag("CENTERED", n.centered);
+  n.rows->specialise(spec);
+  const Params params{n.rows->params(), n.groups, n.stride, f32(n.eps)};
+  return op.dispatch({kernels::norm, spec}, std::span(operands).first(count), std::as_bytes(std::span(&params, 1)),
+                     n.rows->grid());
+}
+
+Status rms_norm(Plan& op, const TensorArg& x, const TensorArg& weight, const Operand& y, DType y_dtype, f64 eps) {
+  Norm n{x, y, y_dtype};
+  n.w = weight;
+  TRY(n.rows, Rows::over(op, x, 1u << (x.rank() - 1), work));
+  n.centered = false;
+  n.eps = eps;
+  return normalize(op, n);
+}
+
+// et_vk.rms_norm(x, weight, eps, out): over the last axis.
+Status rms_norm_op(Plan& op) {
+  const TensorArg x = op.tensor(0), w = op.tensor(1), y = op.output(3);
+  REQUIRE(op, x.rank() >= 1, "the input must have at least one axis");
+  REQUIRE(op, w.numel() == x.dim(-1), "the weight has ", w.numel(), " elements, but rows of ", x.shape(), " have ",
+          x.dim(-1));
+  TRY_DO(op.resize(y, x.shape()));
+  return rms_norm(op, x, w, y, y.dtype(), op.number_or(2, FLT_EPSILON));
+}
+
+// native_layer_norm(x, shape, weight?, bias?, eps, [out, mean, rstd]): over the last axes, as many as `shape` has.
+Status layer_norm(Plan& op) {
+  const TensorArg x = op.tensor(0), y = op.list_output(5, 0);
+  Norm n{x, y, y.dtype()};
+  const IntList shape = op.ints(1);
+  const u32 rank = n.x.rank();
+  n.w = op.maybe_tensor(2);
+  n.b = op.maybe_tensor(3);
+  n.mean = op.list_output(5, 1);
+  n.rstd = op.list_output(5, 2);
+  REQUIRE(op, shape.size() >= 1 && shape.size() <= rank, "rows of ", shape.size(), " axes can't be taken from ",
+          n.x.shape());
+  const u32 first = rank - shape.size();
+  Shape stats = n.x.shape();
+  for (u32 i = 0; i < shape.size(); ++i) {
+    REQUIRE_LIVE(op, shape[i] == i64(n.x.shape()[first + i]), "axis ", first + i, " of ", n.x.shape(), " should be ",
+                 shape[i]);
+    stats[first + i] = 1;
+  }
+  const u64 length = n.x.shape().product(first, rank);
+  for (const auto& affine : {n.w, n.b})
+    REQUIRE_LIVE(op, !affine || affine->numel() == length, "a weight or bias has ", affine ? affine->numel() : 0,
+                 " elements, but rows have ", length);
+  TRY_DO(op.resize(y, n.x.shape()));
+  TRY_DO(op.resize(*n.mean, stats));
+  TRY_DO(op.resize(*n.rstd, stats));
+  TRY(n.rows, Rows::over(op, n.x, axes_from(first, rank), work));
+  n.eps = op.number(4);
+  return normalize(op, n);
+}
+
+// native_group_norm(x, weight?, bias?, N, C, HxW, groups, eps, [out, mean, rstd]): over groups of channels, axis 1. The
+// sizes come from x, whose live shape N, C and HxW may not know.
+Status group_norm(Plan& op) {
+  const TensorArg x = op.tensor(0), y = op.list_output(8, 0);
+  Norm n{x, y, y.dtype()};
+  n.w = op.maybe_tensor(1);
+  n.b = op.maybe_tensor(2);
+  n.mean = op.list_output(8, 1);
+  n.rstd = op.list_output(8, 2);
+  const i64 groups = op.integer(6);
+  REQUIRE(op, n.x.rank() >= 2, "group norm needs [batch, channels, ..], not ", n.x.shape());
+  const u32 batch = n.x.dim(0), channels = n.x.dim(1);
+  REQUIRE(op, groups > 0 && channels % groups == 0, channels, " channels can't form ", groups, " groups");
+  for (const auto& affine : {n.w, n.b})
+    REQUIRE(op, !affine || affine->numel() == channels, "a weight or bias has ", affine ? affine->numel() : 0,
+            " elements, but there are ", channels, " channels");
+  TRY_DO(op.resize(y, n.x.shape()));
+  TRY_DO(op.resize(*n.mean, {batch, u32(groups)}));
+  TRY_DO(op.resize(*n.rstd, {batch, u32(groups)}));
+  n.groups = u32(groups);
+  n.stride = u32(n.x.shape().product(2, n.x.rank()));
+  const auto as_rows = [&](const Shape& x) { return Shape{x[0] * n.groups, u32(x.product(1, x.rank()) / n.groups)}; };
+  TRY(n.rows, Rows::over(op, as_rows(n.x.shape()), as_rows(n.x.max()), axes_from(1, 2), work));
+  n.eps = op.number(7);
+  return normalize(op, n);
+}
+
+}  // namespace
+
+Status rms_norm(Plan& op, const TensorArg& x, const TensorArg& weight, const Operand& y, f64 eps) {
+  return rms_norm(op, x, weight, y, DType::f32, eps);
+}
+
+static constexpr OpEntry entries[] = {
+    {"et_vk.rms_norm.default", rms_norm_op},
+    {"aten.native_layer_norm.default", layer_norm},
+    {"aten.native_group_norm.default", group_norm},
+};
+extern const OpList norm_ops = entries;
+
+}  // namespace pteron::ops

@@ -1,0 +1,55 @@
+// y is x between margins of a constant: coordinate c along an axis is c − low in x, if that is less than the axis's
+// window. One thread for four neighbours of y.
+//! use grid divide
+struct Params {
+  count: u32,
+  rank: u32,
+  value: y_val,
+  pad: u32,
+  dims: array<vec4u, 2>,
+  inverses: array<vec4u, 2>,
+  strides: array<vec4u, 2>,
+  lows: array<vec4u, 2>,
+  windows: array<vec4u, 2>,
+}
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read> x: array<x_store>;
+@group(0) @binding(2) var<storage, read_write> y: array<y_store>;
+
+// Where a row of y begins in x, and how long it is there.
+fn row_in_x(row: u32) -> vec2u {
+  var rest = row;
+  var offset = 0u;
+  var inside = true;
+  for (var axis = 1u; axis < p.rank; axis++) {
+    let parts = divide(rest, p.dims[axis / 4u][axis % 4u], p.inverses[axis / 4u][axis % 4u]);
+    let at = parts.y - p.lows[axis / 4u][axis % 4u];
+    inside = inside && at < p.windows[axis / 4u][axis % 4u];
+    offset += at * p.strides[axis / 4u][axis % 4u];
+    rest = parts.x;
+  }
+  return vec2u(offset, select(0u, p.windows[0].x, inside));
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, @builtin(local_invocation_index) lid: u32) {
+  let q = group_index(wid, nwg) * 64u + lid;
+  if (q * 4u >= p.count) {
+    return;
+  }
+  var parts = divide(q * 4u, p.dims[0].x, p.inverses[0].x);
+  var row = row_in_x(parts.x);
+  var v = vec4<y_val>(p.value);
+  for (var k = 0u; k < 4u; k++) {
+    let at = parts.y - p.lows[0].x;
+    if (at < row.y) {
+      v[k] = x_get(row.x + at);
+    }
+    parts.y++;
+    if (parts.y == p.dims[0].x) {
+      parts = vec2u(parts.x + 1u, 0u);
+      row = row_in_x(parts.x);
+    }
+  }
+  y_put(q, v);
+}

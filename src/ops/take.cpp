@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Elements that a tensor of indices names.
+#include "ops/move.h"
+#include "ops/walk.h"
+
+namespace pteron::ops {
+namespace {
+
+struct Params {
+  u32 count, rank, size, stride, first_row, rows, fault, pad;
+  Axes<2> axes;
+};
+
+// How an op reads its indices.
+struct Rules {
+  std::string_view what = "index";  // in messages
+  bool negative = false;            // counts from the end
+};
+
+// What the kernel needs to know about y = x[…, index, …], with axes outermost first.
+struct Layout {
+  u32 rank = 0;
+  std::array<u32, Shape::max_rank> sizes{}, x_strides{}, index_strides{};
+
+  void add_axis(u32 size, u32 x_stride, u32 index_stride) {
+    if (rank == Shape::max_rank) return;
+    sizes[rank] = size, x_strides[rank] = x_stride, index_strides[rank] = index_stride;
+    ++rank;
+  }
+  Shape shape() const {
+    Shape out;
+    for (u32 i = 0; i < rank; ++i) out.push_back(sizes[i]);
+    return out;
+  }
+};
+
+Status take(Plan& op, const TensorArg& x, u32 axis, const TensorArg& index, const TensorArg& y, const Layout& layout,
+            Rules rules) {
+  REQUIRE(op, x.dtype() == y.dtype(), "the result is ", y.dtype(), ", but the input is ", x.dtype());
+  REQUIRE(op, index.dtype() == DType::i32, "indices must be int32 or int64, not ", index.dtype());
+  TRY_DO(op.resize(y, layout.shape()));
+  Params params{};
+  params.count = u32(y.numel());
+  params.size = x.shape().dim(i32(axis));
+  params.stride = x.rank() == 0 ? 1 : strides_of(x.shape())[axis];
+  op.check_indices(index, params.size, rules.what, rules.negative);
+  if (params.count == 0) return {};
+  params.fault = op.fault_slot(rules.what, params.size);
+  for (u32 i = 0; i < layout.rank; ++i) {
+    const u32 from = layout.rank - 1 - i;
+    params.axes.dims[i] = layout.sizes[from];
+    params.axes.strides[0][i] = layout.x_strides[from];
+    params.axes.strides[1][i] = layout.index_strides[from];
+  }
+  params.rank = params.axes.merge(layout.rank);
+  const bool rows = op.branch(params.axes.in_quads(0, params.rank, params.stride) && params.axes.strides[0][0] == 1 &&
+                              params.axes.strides[1][0] == 0);
+
+  // A table that is larger than a binding may be is visited part by part.
+  const u64 row_bytes = u64(params.stride) * size_of(x.dtype());
+  const u64 step = axis == 0 && op.is_constant(x) ? op.rows_per_binding(row_bytes) : params.size;
+  const bool parts = step < params.size;
+  const Spec spec = Spec()
+                        .flag("ROWS", rows)
+                        .flag("NEGATIVE", rules.negative)
+                        .flag("PARTS", parts)
+                        .input_quads("x", x.dtype())
+                        .output_quads("y", y.dtype());
+  for (u64 first = 0; first == 0 || first < params.size; first += step) {
+    params.first_row = u32(first);
+    params.rows = u32(std::min<u64>(step, params.size - first));
+    const Operand part =
+        parts ? Operand(Operand::tensor, x.id(), first * row_bytes, (params.rows * row_bytes + 15) / 16 * 16)
+              : Operand(x);
+    TRY_DO(op.dispatch({kernels::take, spec}, {part, index, y, op.fault()}, params,
+                       one_thread_per(ceil_div(params.count, 4), 64)));
+    if (!parts) break;
+  }
+  return {};
+}
+
+// y = x[…, index, …]: the indices' axes take the place of one axis of x.
+Status take_slices(Plan& op, const TensorArg& x, u32 axis, const TensorArg& index, const TensorArg& y,
+                   Rules rules = {}) {
+  REQUIRE(op, std::max(x.rank(), 1u) - 1 + index.rank() <= Shape::max_rank, "the result of ", x.shape(), " indexed by ",
+          index.shape(), " would have more than ", Shape::max_rank, " axes");
+  const auto x_strides = strides_of(x.shape()), index_strides = strides_of(index.shape());
+  Layout layout;
+  for (u32 i = 0; i < axis; ++i) layout.add_axis(x.shape()[i], x_strides[i], 0);
+  for (u32 i = 0; i < index.rank(); ++i) layout.add_axis(index.shape()[i], 0, index_strides[i]);
+  for (u32 i = axis + 1; i < x.rank(); ++i) layout.add_axis(x.shape()[i], x_strides[i], 0);
+  return take(op, x, axis, index, y, layout, rules);
+}
+
+// embedding(table[V, …], indices, padding_idx, scale_grad_by_freq, sparse, out)
+Status embedding(Plan& op) {
+  const TensorArg table = op.tensor(0), index = op.tensor(1), y = op.last_output();
+  REQUIRE(op, table.rank() >= 1, "the table must have rows, but it is a scalar");
+  return take_slices(op, table, 0, index, y, {"token"});
+}
+
+// index_select(x, axis, indices, out)
+Status index_select(Plan& op) {
+  const TensorArg x = op.tensor(0), index = op.tensor(2), y = op.last_output();
+  const u32 axis = op.axis(1, x.rank());
+  REQUIRE(op, index.rank() <= 1, "the indices must have one axis, but they are ", index.shape());
+  if (x.rank() > 0 && index.rank() == 1) return take_slices(op, x, axis, index, y);
+  // A scalar stands for one element.
+  Layout layout;
+  const auto strides = strides_of(x.shape());
+  for (u32 i = 0; i < x.rank(); ++i) layout.add_axis(i == axis ? 1 : x.shape()[i], i == axis ? 0 : strides[i], 0);
+  return take(op, x, axis, index, y, layout, {});
+}
+
+// index(x, [indices or Null…], out)
+Status index_tensor(Plan& op) {
+  const TensorArg x = op.tensor(0), y = op.last_output();
+  const u32 count = op.list_size(1);
+  REQUIRE(op, count >= 1 && count <= x.rank(), count, " indices are given for ", x.shape());
+  std::optional<u32> axis;
+  for (u32 i = 0; i < count; ++i) {
+    if (!op.maybe_list_tensor(1, i)) continue;
+    REQUIRE_SUPPORTED(op, !axis, "axes ", *axis, " and ", i, " are both indexed by tensors; one is supported");
+    axis = i;
+  }
+  REQUIRE(op, axis, "no axis is indexed");
+  return take_slices(op, x, *axis, op.list_tensor(1, *axis), y, {"index", true});
+}
+
+// gather(x, axis, indices, sparse_grad, out)
+Status gather(Plan& op) {
+  const TensorArg x = op.tensor(0), index = op.tensor(2), y = op.last_output();
+  const u32 axis = op.axis(1, x.rank());
+  REQUIRE(op, index.rank() == x.rank(), "indices of rank ", index.rank(), " can't be used for ", x.shape());
+  const auto x_strides = strides_of(x.shape()), index_strides = strides_of(index.shape());
+  Layout layout;
+  for (u32 i = 0; i < x.rank(); ++i) {
+    REQUIRE_LIVE(op, i == axis || index.shape()[i] <= x.shape()[i], "indices ", index.shape(), " exceed ", x.shape(),
+                 " in axis ", i);
+    layout.add_axis(index.shape()[i], i == axis ? 0 : x_strides[i], index_strides[i]);
+  }
+  return take(op, x, axis, index, y, layout, {});
+}
+
+}  // namespace
+
+static constexpr OpEntry entries[] = {
+    {"aten.embedding.default", embedding},
+    {"aten.index_select.default", index_select},
+    {"aten.index.Tensor", index_tensor},
+    {"aten.gather.default", gather},
+};
+extern const OpList take_ops = entries;
+
+}  // namespace pteron::ops

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Lookups: bad indices are errors wherever they come from, large tables are split.
+#include "gpu/native/native.h"
+#include "gpu/one_op.h"
+#include "graph/context.h"
+
+namespace pteron::test {
+namespace {
+
+// The index comes straight from an input or, if `hidden`, is computed on the GPU, so that only the kernel can see it.
+u32 index_input(GraphBuilder& b, const Shape& shape, bool hidden) {
+  const u32 index = b.input(b.tensor(DType::i32, shape), true, DType::i64);
+  if (!hidden) return index;
+  const u32 twice = b.tensor(DType::i32, shape);
+  b.op("aten.add.Tensor", {index, index, b.integer(1), twice});
+  return twice;
+}
+
+// y = table[index], with a table of `rows` rows that counts its elements.
+GraphBuilder embedding(u32 rows, u32 width, DType dtype = DType::f32, bool hidden = false) {
+  GraphBuilder b;
+  const Tensor table = dtype == DType::f32 ? counting<f32>(dtype, {rows, width}) : counting<u8>(dtype, {rows, width});
+  const u32 w = b.constant_bytes(dtype, {rows, width}, {table.bytes().begin(), table.bytes().end()}, "");
+  const u32 index = index_input(b, {3}, hidden), y = b.tensor(dtype, {3, width});
+  b.op("aten.embedding.default", {w, index, b.integer(-1), b.boolean(false), b.boolean(false), y});
+  b.output(y, true);
+  return b;
+}
+
+TEST(Embedding, RejectsATokenBeyondTheTable) {
+  for (const u32 width : {8u, 5u}) {
+    const Tensor bad = tensor_of<i64>(DType::i64, {3}, {1, 10, 2}), negative = tensor_of<i64>(DType::i64, {2}, {0, -1});
+    EXPECT_MENTIONS(error_of(embedding(10, width), {bad}),
+                    "token 10 (element 1 of input 0) is out of range; there are 10");
+    EXPECT_MENTIONS(error_of(embedding(10, width), {negative}), "token -1 (element 1 of input 0) is out of range");
+    EXPECT_MENTIONS(error_of(embedding(10, width, DType::f32, true), {bad}), "token 20 is out of range; there are 10");
+    EXPECT_MENTIONS(error_of(embedding(10, width, DType::f32, true), {negative}),
+                    "token -2 is out of range; there are 10");
+  }
+}
+
+TEST(Embedding, RecoversFromABadToken) {
+  auto program = load(embedding(10, 5, DType::f32, true));
+  ASSERT_TRUE(program.has_value()) << program.error().to_string();
+  auto method = program->method();
+  ASSERT_TRUE(method.has_value()) << method.error().to_string();
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_FALSE(method->execute({tensor_of<i64>(DType::i64, {1}, {5})}).has_value());
+    auto outputs = method->execute({tensor_of<i64>(DType::i64, {1}, {4})});
+    ASSERT_TRUE(outputs.has_value()) << outputs.error().to_string();
+    EXPECT_EQ(values<f32>((*outputs)[0]), (std::vector<f32>{40, 41, 42, 43, 44}));
+  }
+}
+
+TEST(Embedding, TableLargerThanOneBindingIsSplit) {
+  gpu::OpenOptions small;
+  small.max_storage_binding_bytes = 4096;
+  auto raw = gpu::open_device(small);
+  ASSERT_TRUE(raw.has_value());
+  const Device tiny(std::make_shared<graph::Context>(*raw));
+  const Tensor index = tensor_of<i64>(DType::i64, {3}, {999, 0, 300});
+  for (const u32 width : {8u, 7u})
+    for (const DType dtype : {DType::f32, DType::u8}) {
+      const auto whole = run(embedding(1000, width, dtype), {index}),
+                 split = run(embedding(1000, width, dtype), {index}, tiny);
+      ASSERT_EQ(split.size(), 1u);
+      EXPECT_EQ(values<u8>(split[0]), values<u8>(whole[0])) << width << " " << name_of(dtype);
+      EXPECT_EQ(values<u8>(whole[0])[3 * width * size_of(dtype) / 4],
+                values<u8>(whole[0])[3 * width * size_of(dtype) / 4]);
+    }
+}
+
+TEST(Index, CountsFromTheEndAndRejectsTheRest) {
+  const auto graph = [](bool hidden) {
+    GraphBuilder b;
+    const u32 x = b.input(b.tensor(DType::i32, {2, 5})), index = index_input(b, {3}, hidden);
+    const u32 y = b.tensor(DType::i32, {2, 3});
+    b.op("aten.index.Tensor", {x, b.list({b.null(), index}), y});
+    b.output(y, true);
+    return b;
+  };
+  const Tensor x = counting<i32>(DType::i32, {2, 5});
+  const auto outputs = run(graph(false), {x, tensor_of<i64>(DType::i64, {3}, {-5, 4, -1})});
+  ASSERT_EQ(outputs.size(), 1u);
+  EXPECT_EQ(values<i32>(outputs[0]), (std::vector<i32>{0, 4, 4, 5, 9, 9}));
+  EXPECT_MENTIONS(error_of(graph(false), {x, tensor_of<i64>(DType::i64, {3}, {0, -6, 0})}), "index -6");
+  EXPECT_MENTIONS(error_of(graph(true), {x, tensor_of<i64>(DType::i64, {3}, {0, -3, 0})}),
+                  "index -6 is out of range; there are 5");
+  EXPECT_MENTIONS(error_of(graph(true), {x, tensor_of<i64>(DType::i64, {3}, {0, 3, 0})}),
+                  "index 6 is out of range; there are 5");
+}
+
+TEST(Index, TakesTheShapeOfItsIndices) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {2, 3, 4})), index = b.input(b.tensor(DType::i32, {2, 2}));
+  const u32 y = b.tensor(DType::f32, {2, 2, 2, 4});
+  b.op("aten.index.Tensor", {x, b.list({b.null(), index}), y});
+  b.output(y);
+  const auto outputs =
+      run(b, {counting<f32>(DType::f32, {2, 3, 4}), tensor_of<i32>(DType::i32, {2, 2}, {2, 0, -1, 1})});
+  ASSERT_EQ(outputs.size(), 1u);
+  const u32 rows[] = {2, 0, 2, 1};
+  for (u32 i = 0; i < 32; ++i) EXPECT_EQ(outputs[0].as<f32>()[i], f32(i / 16 * 12 + rows[i / 4 % 4] * 4 + i % 4)) << i;
+}
+
+TEST(Index, SaysThatOneIndexIsSupported) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {3, 3})), index = b.input(b.tensor(DType::i32, {2})),
+            y = b.tensor(DType::f32, {2});
+  b.op("aten.index.Tensor", {x, b.list({index, index}), y});
+  b.output(y);
+  EXPECT_MENTIONS(error_of(b), "axes 0 and 1 are both indexed by tensors; one is supported");
+}
+
+TEST(Index, LiveSizeDecidesWhatIsInRange) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {9}), true), index = index_input(b, {1}, true),
+            y = b.tensor(DType::f32, {1});
+  b.op("aten.index_select.default", {x, b.integer(0), index, y});
+  b.output(y, true);
+  EXPECT_MENTIONS(error_of(b, {Tensor(DType::f32, {5}), tensor_of<i64>(DType::i64, {1}, {3})}),
+                  "index 6 is out of range; there are 5");
+  const auto outputs = run(b, {counting<f32>(DType::f32, {9}), tensor_of<i64>(DType::i64, {1}, {3})});
+  ASSERT_EQ(outputs.size(), 1u);
+  EXPECT_EQ(outputs[0].as<f32>()[0], 6);
+}
+
+TEST(Gather, RefusesIndicesThatExceedTheInput) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {3, 3})), index = b.input(b.tensor(DType::i32, {4, 3})),
+            y = b.tensor(DType::f32, {4, 3});
+  b.op("aten.gather.default", {x, b.integer(1), index, b.boolean(false), y});
+  b.output(y);
+  EXPECT_MENTIONS(error_of(b), "indices [4, 3] exceed [3, 3] in axis 0");
+}
+
+TEST(Gather, RefusesIndicesThatAreNotIntegers) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {3})), index = b.input(b.tensor(DType::f32, {3})),
+            y = b.tensor(DType::f32, {3});
+  b.op("aten.gather.default", {x, b.integer(0), index, b.boolean(false), y});
+  b.output(y);
+  EXPECT_MENTIONS(error_of(b), "indices must be int32 or int64, not float32");
+}
+
+TEST(Gather, OfScalars) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {})), index = b.input(b.tensor(DType::i32, {})),
+            y = b.tensor(DType::f32, {});
+  const u32 z = b.tensor(DType::f32, {});
+  b.op("aten.gather.default", {x, b.integer(0), index, b.boolean(false), y});
+  b.op("aten.index_select.default", {y, b.integer(-1), index, z});
+  b.output(z);
+  const auto outputs = run(b, {tensor_of<f32>(DType::f32, {}, {7}), tensor_of<i32>(DType::i32, {}, {0})});
+  ASSERT_EQ(outputs.size(), 1u);
+  EXPECT_EQ(outputs[0].as<f32>()[0], 7);
+}
+
+TEST(Gather, Bytes) {
+  GraphBuilder b;
+  const Shape shape{3, 7};
+  const u32 x = b.input(b.tensor(DType::i8, shape)), index = b.input(b.tensor(DType::i32, shape)),
+            y = b.tensor(DType::i8, shape);
+  b.op("aten.gather.default", {x, b.integer(1), index, b.boolean(false), y});
+  b.output(y);
+  Tensor in(DType::i8, shape), backwards(DType::i32, shape);
+  for (u32 i = 0; i < 21; ++i) in.as<i8>()[i] = i8(100 - 10 * i), backwards.as<i32>()[i] = 6 - i % 7;
+  const auto outputs = run(b, {in, backwards});
+  ASSERT_EQ(outputs.size(), 1u);
+  for (u32 i = 0; i < 21; ++i) EXPECT_EQ(outputs[0].as<i8>()[i], in.as<i8>()[i / 7 * 7 + 6 - i % 7]) << i;
+}
+
+}  // namespace
+}  // namespace pteron::test
