@@ -45,7 +45,8 @@ struct EncodeOptions {
 // Copies are the same tokenizer. Safe for several threads at once.
 class Tokenizer {
  public:
-  // A Hugging Face tokenizer.json, a SentencePiece tokenizer.model or a tiktoken file; it is seen from the bytes which.
+  // A Hugging Face tokenizer.json, a SentencePiece tokenizer.model, a tiktoken file, or the metadata of a GGUF file as
+  // the converter writes it (JSON with keys such as "ggml.tokens"); it is seen from the bytes which.
   static Result<Tokenizer> load(Bytes file, const TokenizerOptions& options = {});
   static Result<Tokenizer> from_parts(const TokenizerParts& parts);
   // A tokenizer.json that loads as the same tokenizer.
@@ -57,6 +58,8 @@ class Tokenizer {
   u32 vocab_size() const;                               // the highest number of a token + 1
   std::optional<std::string_view> token(u32 id) const;  // as the file spells it, e.g. "Ġhello" or "▁hello"
   std::optional<u32> id(std::string_view token) const;
+  // What the token adds to a text that is under way: often not whole characters. Empty for special tokens.
+  std::string bytes(u32 id) const;
   bool is_special(u32 id) const;
   std::optional<u32> bos() const;
   std::optional<u32> eos() const;

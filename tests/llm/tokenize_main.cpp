@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Encodes and decodes for a comparison with reference packages.
 //
-//   tokenize_texts TOKENIZER [--parts] [--plain] [--bare] [--json OUT] [--decode | --time]
+//   tokenize_texts TOKENIZER [--plain] [--bare] [--json OUT] [--decode | --time]
 //
-//   --parts    the file holds TokenizerParts as JSON
 //   --plain    special tokens in a text are only text
 //   --bare     no special tokens around it
 //   --json     write the tokenizer as a tokenizer.json
@@ -17,8 +16,6 @@
 
 #include <pteron/tokenizer.h>
 
-#include <nlohmann/json.hpp>
-
 #include <cstdio>
 #include <cstring>
 #include <ctime>
@@ -31,7 +28,7 @@ namespace {
 
 struct Arguments {
   std::string tokenizer, json;
-  bool parts = false, decode = false, time = false;
+  bool decode = false, time = false;
   EncodeOptions encode;
 };
 
@@ -39,9 +36,7 @@ Arguments parse(int argc, char** argv) {
   Arguments out;
   for (int i = 1; i < argc; ++i) {
     const std::string_view arg = argv[i];
-    if (arg == "--parts")
-      out.parts = true;
-    else if (arg == "--plain")
+    if (arg == "--plain")
       out.encode.parse_special = false;
     else if (arg == "--bare")
       out.encode.add_special = false;
@@ -61,35 +56,9 @@ std::string read_all(std::istream& in) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-TokenizerParts parts_from(const nlohmann::json& json) {
-  TokenizerParts out;
-  const auto take = [&]<class T>(const char* key, T& to) {
-    if (json.contains(key)) to = json[key].get<T>();
-  };
-  const auto take_optional = [&]<class T>(const char* key, std::optional<T>& to) {
-    if (json.contains(key)) to = json[key].get<T>();
-  };
-  take("model", out.model);
-  take("pre", out.pre);
-  take("tokens", out.tokens);
-  take("scores", out.scores);
-  take("token_type", out.token_type);
-  take("merges", out.merges);
-  take_optional("bos_token_id", out.bos_token_id);
-  take_optional("eos_token_id", out.eos_token_id);
-  take_optional("unknown_token_id", out.unknown_token_id);
-  take_optional("padding_token_id", out.padding_token_id);
-  take_optional("add_bos_token", out.add_bos_token);
-  take_optional("add_eos_token", out.add_eos_token);
-  take_optional("add_space_prefix", out.add_space_prefix);
-  take_optional("remove_extra_whitespaces", out.remove_extra_whitespaces);
-  return out;
-}
-
 Result<Tokenizer> load(const Arguments& arguments) {
   std::ifstream file(arguments.tokenizer, std::ios::binary);
   const std::string bytes = read_all(file);
-  if (arguments.parts) return Tokenizer::from_parts(parts_from(nlohmann::json::parse(bytes)));
   return Tokenizer::load(std::as_bytes(std::span(bytes)));
 }
 

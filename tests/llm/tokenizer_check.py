@@ -54,15 +54,14 @@ def compare_written(name, path, texts, *flags, reference=True):
     """What we write as a tokenizer.json is the same tokenizer, for us and for the reference."""
     written = TOOL.file(b"", ".json")
     ours = TOOL.run(path, texts, *flags, "--json", str(written))
-    plain = [f for f in flags if f != "--parts"]
     ids, decoded = zip(*ours)
-    check(f"{name}, written and read", texts, TOOL.run(written, texts, *plain), ids, decoded)
+    check(f"{name}, written and read", texts, TOOL.run(written, texts, *flags), ids, decoded)
     again = TOOL.file(b"", ".json")
     TOOL.run(written, [], "--json", str(again))
     if written.read_bytes() != again.read_bytes():
         raise Failure(f"{name}: writing what was written gives another file")
     if reference:
-        compare(f"{name}, written, in the reference", Tokenizer.from_file(str(written)), written, texts, *plain)
+        compare(f"{name}, written, in the reference", Tokenizer.from_file(str(written)), written, texts, *flags)
 
 
 def saved(tokenizer):
@@ -268,21 +267,26 @@ def test_sentence_piece():
             as_gguf(name, reference, path, "t5" if "unigram" in name else "llama")
 
 
+def metadata(**parts):
+    """A file as the converter of GGUF models writes it."""
+    return TOOL.file({f"ggml.{key}": value for key, value in parts.items()})
+
+
 def as_gguf(name, reference, path, model):
     kind = lambda i: (2 if reference.is_unknown(i) else 3 if reference.is_control(i) else 6 if reference.is_byte(i)
                       else 4 if model == "t5" and i < reference.piece_to_id("<0x00>") else 1)
     numbers = range(reference.vocab_size())
     parts = {"model": model, "tokens": [reference.id_to_piece(i) for i in numbers], "scores": [reference.get_score(i) for i in numbers],
              "token_type": [kind(i) for i in numbers], "add_space_prefix": True}
-    if model == "t5":  # the test's program has no way to give the replacements of characters
+    if model == "t5":  # without the replacements of characters
         parts["remove_extra_whitespaces"] = True
         texts = [t for t in SOME if t.isascii() and t.isprintable()]
     else:
         texts = SOME
     wanted = [ids for ids, _ in TOOL.run(path, texts, "--bare")]
-    file = TOOL.file(parts)
-    check(f"{name}, from GGUF metadata", texts, TOOL.run(file, texts, "--parts", "--bare"), wanted)
-    compare_written(f"{name}, from GGUF metadata", file, texts, "--parts", reference=False)
+    file = metadata(**parts)
+    check(f"{name}, from GGUF metadata", texts, TOOL.run(file, texts, "--bare"), wanted)
+    compare_written(f"{name}, from GGUF metadata", file, texts, reference=False)
 
 
 def test_gguf_byte_level():
@@ -306,9 +310,9 @@ def test_gguf_byte_level():
         tokenizer.add_tokens([AddedToken(tokens[2], normalized=False)])
         if pre == "llama-bpe":
             tokenizer.post_processor = processors.TemplateProcessing(single="<|im_start|> $A", pair="$A $B", special_tokens=[("<|im_start|>", 0)])
-        path = TOOL.file({"model": "gpt2", "pre": pre, "tokens": tokens, "token_type": kinds, "merges": merges, "bos_token_id": 0, "eos_token_id": 1})
-        compare(pre, tokenizer, path, CORPUS, "--parts")
-        compare_written(pre, path, SOME, "--parts")
+        path = metadata(model="gpt2", pre=pre, tokens=tokens, token_type=kinds, merges=merges, bos_token_id=0, eos_token_id=1)
+        compare(pre, tokenizer, path, CORPUS)
+        compare_written(pre, path, SOME)
 
 
 def test_bad_utf8():
@@ -333,6 +337,7 @@ def test_bad_files():
         (change(normalizer={"type": "Precompiled", "precompiled_charsmap": ""}), "SentencePiece file"), (change(decoder={"type": "CTC"}), "CTC"),
         (change(added_tokens=[{"id": 5, "content": "<x>"}]), "contradicts"), (b"\n\x05\n\x03<s", "truncated"), (b"IQ== 0\nIg== 1\n", "no token for byte 0"),
         (b"IQ== 0\nIg==\n", "line 2"), (b"IQ== 0\nIQ== 1\n", "two numbers"),
+        ({"ggml.model": "gpt2", "ggml.tokens": [1]}, "'tokenizer.ggml.tokens' should be a list of texts"), ({"ggml.model": "rwkv", "ggml.tokens": ["a"]}, "rwkv"),
     ):
         message = TOOL.refusal(content)
         if words not in message:

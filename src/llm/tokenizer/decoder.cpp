@@ -36,6 +36,19 @@ Status check_decoder(const std::vector<DecoderStep>& steps) {
   return {};
 }
 
+std::string bytes_of_token(const std::vector<DecoderStep>& steps, std::string_view token) {
+  std::string text(token);
+  for (const DecoderStep& step : steps) {
+    if (std::holds_alternative<DecodeByteLevel>(step)) return letters_to_bytes(text).value_or(text);
+    if (std::holds_alternative<DecodeBytes>(step))
+      if (const auto byte = byte_of_token(text)) return std::string(1, char(*byte));
+    if (const auto* replace = std::get_if<DecodeReplace>(&step)) text = replace_all(text, replace->from, replace->to);
+    if (const auto* space = std::get_if<DecodeMetaspace>(&step)) text = replace_all(text, space->replacement, " ");
+    if (std::holds_alternative<DecodeJoin>(step)) text = str(" ", text);
+  }
+  return text;
+}
+
 void Decoding::apply(size_t step, std::string text) {
   for (; step < steps_->size(); ++step) {
     const DecoderStep& s = (*steps_)[step];

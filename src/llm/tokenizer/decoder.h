@@ -33,6 +33,9 @@ class Decoding {
   bool started_ = false;
 };
 
+// What a token adds in the midst of a text.
+std::string bytes_of_token(const std::vector<DecoderStep>& steps, std::string_view token);
+
 // Whether these steps can run token by token.
 Status check_decoder(const std::vector<DecoderStep>& steps);
 

@@ -34,7 +34,7 @@ Result<Definition> read_any(std::string_view file) {
   if (file.starts_with("\xEF\xBB\xBF")) file.remove_prefix(3);  // a byte-order mark
   if (file.empty()) return invalid("the file is empty");
   const size_t first = file.find_first_not_of(" \t\r\n");
-  if (first != std::string_view::npos && file[first] == '{') return read_hugging_face(file);
+  if (first != std::string_view::npos && file[first] == '{') return read_json(file);
   if (file[0] == '\n') return read_sentence_piece(file);  // the tag of the first piece
   if (looks_like_tiktoken(file)) return read_tiktoken(file);
   return invalid(what_it_is_instead(file));

@@ -81,8 +81,12 @@ Status read_post_processor(const Json& json, Template& out) {
   return unsupported("the tokenizer's post-processor '", type, "' is not supported");
 }
 
-Result<Definition> read_hugging_face(std::string_view text) {
+Result<Definition> read_json(std::string_view text) {
   TRY(const Json root, Json::parse(text, Json::BigIntegers::round));
+  return root["ggml.model"].is_null() ? read_hugging_face(root) : read_metadata(root);
+}
+
+Result<Definition> read_hugging_face(const Json& root) {
   if (!root["model"].object())
     return invalid(
         "the JSON has no 'model': this is not a tokenizer.json (a tokenizer_config.json or vocab.json is not enough)");

@@ -2,6 +2,7 @@
 // The formats that tokenizers come in.
 #pragma once
 
+#include "llm/json/json.h"
 #include "llm/tokenizer/definition.h"
 
 #include <pteron/tokenizer.h>
@@ -11,7 +12,9 @@ namespace pteron::llm {
 // Sees from the bytes which format it is.
 Result<Definition> read_any(std::string_view file);
 
-Result<Definition> read_hugging_face(std::string_view json);
+Result<Definition> read_json(std::string_view text);  // one of the next two
+Result<Definition> read_hugging_face(const Json& root);
+Result<Definition> read_metadata(const Json& root);
 Result<Definition> read_sentence_piece(std::string_view protobuf);
 Result<Definition> read_tiktoken(std::string_view lines);
 Result<Definition> read_parts(const TokenizerParts& parts);

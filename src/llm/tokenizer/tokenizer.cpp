@@ -185,6 +185,10 @@ std::optional<u32> Tokenizer::id(std::string_view token) const {
   const auto added = impl_->added.find(token);
   return added ? added : impl_->definition.vocabulary.find(token);
 }
+std::string Tokenizer::bytes(u32 id) const {
+  const auto token = impl_->token(id);
+  return token && !is_special(id) ? bytes_of_token(impl_->definition.decoder, *token) : std::string();
+}
 bool Tokenizer::is_special(u32 id) const { return id < impl_->special.size() && impl_->special[id]; }
 std::optional<u32> Tokenizer::bos() const { return impl_->definition.roles.bos; }
 std::optional<u32> Tokenizer::eos() const { return impl_->definition.roles.eos; }
