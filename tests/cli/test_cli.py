@@ -32,7 +32,7 @@ class Help(unittest.TestCase):
     def test_help_lists_every_command(self):
         code, out, _ = pteron("--help")
         self.assertEqual(code, 0)
-        for command in ("devices", "info", "run", "generate", "chat", "convert"):
+        for command in ("devices", "info", "run", "generate", "chat", "convert", "bench"):
             self.assertIn(command, out)
             code, text, _ = pteron(command, "--help")
             self.assertEqual(code, 0)
@@ -313,6 +313,48 @@ class Convert(unittest.TestCase):
             self.assertEqual(sorted(os.listdir(folder)), ["broken.gguf", "m.pte"])
             self.assertEqual(program.read_bytes(), b"old")
             self.assertEqual(pteron("convert", self.MODEL, "--quant", "q3")[0], 2)
+
+
+class Bench(unittest.TestCase):
+    def bench(self, *args):
+        code, out, err = pteron("bench", *args, "--json")
+        self.assertEqual(code, 0, err)
+        return json.loads(out)
+
+    def test_a_language_model_is_measured_in_prompts_and_tokens(self):
+        report = self.bench(LLAMA / "model.pte", "--prefill", 16, "--decode", 8, "--context", 32, "--prompts", 2)
+        positive = ("decode_tok_s", "decode_cpu_ms", "prefill_tok_s", "prefill_cpu_ms", "host_us_per_token", "load_ms", "peak_rss_mb")
+        for key in positive:
+            self.assertGreater(report[key], 0, key)
+        self.assertNotEqual(report["adapter"], "")
+        self.assertRegex(report["commit"], r"^[0-9a-f]{12}$|^unknown$")
+        self.assertGreater(report["dispatches_per_token"], 10)
+        self.assertLess(report["dispatches_per_token"], 100)
+        self.assertEqual(report["queue_writes_per_token"], 1)
+        self.assertEqual(report["submits_per_token"], 1)
+        self.assertEqual(report["creates_per_token"], 0)
+        self.assertEqual(report["host_allocations_per_token"], 0)
+        self.assertEqual(report["late_pipelines"], 0)
+        spread = report["decode_ms_spread"]
+        self.assertLessEqual(spread["lower_quartile"], spread["median"])
+        self.assertLessEqual(spread["median"], spread["upper_quartile"])
+
+    def test_modelled_bytes_grow_with_the_context_by_its_caches(self):
+        short, long = (self.bench(LLAMA / "model.pte", "--prefill", 0, "--decode", 1, "--context", c) for c in (31, 95))
+        per_position = 2 * 2 * 2 * 16 * 4  # two layers, keys and values, two heads of 16 floats
+        self.assertEqual(long["bytes_needed"] - short["bytes_needed"], 64 * per_position)
+        self.assertGreaterEqual(short["bytes_ratio"], 1)
+
+    def test_any_other_program_is_measured_on_made_up_inputs(self):
+        program = sorted((DATA / "ops").glob("add/*/model.pte"))[0]
+        report = self.bench(program, "--decode", 3)
+        self.assertGreater(report["run_ms"], 0)
+        self.assertGreaterEqual(report["dispatches_per_run"], 1)
+
+    def test_what_does_not_fit_the_caches_is_refused(self):
+        code, _, err = pteron("bench", LLAMA / "model.pte", "--context", 120, "--decode", 32)
+        self.assertEqual(code, 1)
+        self.assertIn("need 153 positions, but the program's caches hold 128", err)
 
 
 if __name__ == "__main__":
