@@ -93,8 +93,10 @@ class Drift(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             export.export_case(addition(), Path(folder))
             self.assertEqual(self.check(folder)[0], 0)
-            for name, position in (("output_0.bin", 3), ("model.pte", 700)):
-                path = Path(folder, "add/x", name)
+            self.assertEqual(sorted(p.name for p in Path(folder, "add/x").iterdir()),
+                             ["data.bin", "manifest.json", "model.pte"])
+            for name, position in (("data.bin (output_0)", 83), ("model.pte", 700)):
+                path = Path(folder, "add/x", name.split()[0])
                 good = path.read_bytes()
                 path.write_bytes(good[:position] + bytes([good[position] ^ 1]) + good[position + 1 :])
                 self.assertEqual(self.check(folder), (1, f"add/x/{name} differs\n1 cases, 1 problems\n"))
