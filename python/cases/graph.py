@@ -34,7 +34,8 @@ class Value:
 class Graph:
     """Takes Python's values for arguments; None is a Null, a list of Values a ValueList."""
 
-    def __init__(self):
+    def __init__(self, module: torch.nn.Module):
+        self.module = module  # what the graph stands for; it has the constants
         self.graph = schema.VkGraph("0", [], [], [], [], [], [])
         self.constants: list[torch.Tensor] = []
 
@@ -46,8 +47,11 @@ class Graph:
         return self._add(schema.VkTensor(DATATYPES[dtype], list(shape), -1, -1))
 
     def constant(self, tensor: torch.Tensor) -> Value:
-        self.constants.append(tensor)
+        self.constants.append(tensor.detach().contiguous().clone())
         return self._add(schema.VkTensor(DATATYPES[tensor.dtype], list(tensor.shape), len(self.constants) - 1, -1))
+
+    def shape(self, tensor: Value) -> list[int]:
+        return self.graph.values[tensor.id].value.dims
 
     def symint(self) -> Value:
         return self._add(schema.SymInt(0))
@@ -78,14 +82,13 @@ class Graph:
         return out
 
 
-def build(draw: Callable, inputs: dict[str, torch.Tensor], program: ExportedProgram) -> bytes:
+def build(draw: Callable, module: torch.nn.Module, inputs: dict[str, torch.Tensor], program: ExportedProgram) -> bytes:
     """The delegate that `draw` makes from inputs (by name) of the highest sizes."""
-    g = Graph()
+    g = Graph(module)
     values = {name: g.tensor(x.dtype, *x.shape) for name, x in inputs.items()}
     outputs = draw(g, *values.values())
     # The delegate is called with them in the order of the program that it takes the place of.
-    called = [node.name for node in program.graph.nodes if node.op == "placeholder"]
-    g.graph.input_ids = [values[name].id for name in called]
+    g.graph.input_ids = [values[name].id for name in program.graph_signature.user_inputs]
     g.graph.output_ids = [value.id for value in (outputs if isinstance(outputs, (list, tuple)) else [outputs])]
     return serialize_vulkan_graph(g.graph, g.constants, [])
 
@@ -105,10 +108,10 @@ class Everything(Partitioner):
 
 
 @contextlib.contextmanager
-def delegates_by_hand(draw: Callable, inputs: dict[str, torch.Tensor]):
+def delegates_by_hand(draw: Callable, module: torch.nn.Module, inputs: dict[str, torch.Tensor]):
     own = VulkanBackend.__dict__["preprocess"]
     VulkanBackend.preprocess = classmethod(
-        lambda cls, program, specs: PreprocessResult(processed_bytes=build(draw, inputs, program))
+        lambda cls, program, specs: PreprocessResult(processed_bytes=build(draw, module, inputs, program))
     )
     try:
         yield

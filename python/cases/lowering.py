@@ -110,8 +110,11 @@ def limits_of_the_partitioner(case: Case):
         vulkan_supported_ops.update(own)
 
 
-def delegates_by_hand(case: Case, inputs: dict):
-    return graph.delegates_by_hand(case.graph, inputs) if case.graph else contextlib.nullcontext()
+def delegates_by_hand(case: Case, inputs: list):
+    if not case.graph:
+        return contextlib.nullcontext()
+    module = build(case)
+    return graph.delegates_by_hand(case.graph, module, dict(zip(inspect.signature(module.forward).parameters, inputs)))
 
 
 def summary(manager, mutated: list[int]) -> Lowered:
@@ -135,8 +138,7 @@ def lower(case: Case) -> Lowered:
     exported = torch.export.export(
         build(case), tuple(inputs), dynamic_shapes=tuple(map(dynamic_shape, case.inputs)), strict=case.strict
     )
-    names = inspect.signature(build(case).forward).parameters
-    with limits_of_the_partitioner(case), delegates_by_hand(case, dict(zip(names, inputs))):
+    with limits_of_the_partitioner(case), delegates_by_hand(case, inputs):
         edge = to_edge_transform_and_lower(
             exported,
             transform_passes=list(case.passes),

@@ -3,6 +3,7 @@
 import operator
 
 import torch
+from torch import nn
 
 from cases.case import boolean, case, dim, f16, f32, i8, i32, i64, u8
 from cases.graph import Graph, Value
@@ -191,6 +192,66 @@ def comparisons(name):
     ]
 
 
+class Constant(nn.Module):
+    """A constant that the program uploads; the exporter says so with an op of its own."""
+
+    def __init__(self, value):
+        super().__init__()
+        self.register_buffer("value", value)
+
+    def forward(self, x):
+        return x + self.value
+
+
+def uploaded(name, x, value, **rest):
+    return case(f"prepack/{name}", lambda: Constant(value), x, expect_ops="et_vk.prepack.default", **rest)
+
+
+UPLOADED = [
+    uploaded("odd", f32(3, 7), torch.arange(7.0)),
+    uploaded("rank0", f32(5), torch.tensor(2.5)),
+    uploaded("int32", i32(3, 5), torch.arange(15, dtype=torch.int32).reshape(3, 5)),
+    uploaded("force_fp16", f32(5), torch.arange(5.0), compile={"force_fp16": True}),
+    uploaded("dynamic", f32(s, 3), torch.arange(3.0), live=[4, 1]),
+]
+
+SDPA = "custom_sdpa.default"
+
+
+def cached(name, q, cache, start, scale=None, causal=True, mask=None, **rest):
+    """Attention over caches [batch, position, head, width] that nobody writes."""
+
+    def attend(q, k, v, *masks):
+        count, repeat = q.shape[1], q.shape[2] // k.shape[2]
+        keys, values = (x[:, : start + count].repeat_interleave(repeat, 2) for x in (k, v))
+        scores = torch.einsum("bqhd,bkhd->bhqk", q, keys) * (scale or q.shape[3] ** -0.5)
+        if masks:
+            scores = scores + masks[0]
+        if causal:
+            visible = torch.arange(start + count)[None, :] <= torch.arange(count)[:, None] + start
+            scores = torch.where(visible, scores, -torch.inf)
+        return torch.einsum("bhqk,bkhd->bqhd", scores.softmax(-1), values)
+
+    def draw(g: Graph, q: Value, k: Value, v: Value, *masks: Value):
+        return g.call(SDPA, q, k, v, start, masks[0] if masks else None, 0.0, causal, scale,
+                      out=g.tensor(torch.float32, *g.shape(q)))
+
+    if mask:
+        return case(f"custom_sdpa/{name}", lambda q, k, v, m: attend(q, k, v, m), q, cache, cache, mask, graph=draw,
+                    expect_ops=SDPA, **rest)
+    return case(f"custom_sdpa/{name}", lambda q, k, v: attend(q, k, v), q, cache, cache, graph=draw, expect_ops=SDPA,
+                **rest)
+
+
+ATTENTIONS = [
+    cached("first_tokens", f32(1, 5, 4, 8), f32(1, 16, 4, 8), 0),
+    cached("grouped_queries", f32(1, 1, 6, 10), f32(1, 20, 2, 10), 13),
+    cached("scale_and_batch", f32(2, 3, 2, 4), f32(2, 9, 2, 4), 4, scale=1.0),
+    cached("all_visible", f32(1, 3, 2, 8), f32(1, 9, 1, 8), 2, causal=False),
+    cached("masked", f32(1, 3, 2, 8), f32(1, 9, 2, 8), 2, causal=False, mask=f32(3, 5)),
+    cached("dynamic", f32(1, s, 4, 8), f32(1, 32, 2, 8), 7, live=[4, 1]),
+]
+
 CASES = [
     *copies("aten.clone.default", None),
     *copies("dim_order_ops._clone_dim_order.default", False, [0, 1]),
@@ -201,5 +262,7 @@ CASES = [
     *fills("zeros", torch.zeros, torch.zeros_like),
     *fills("ones", torch.ones, torch.ones_like),
     *NUMBERS,
+    *UPLOADED,
+    *ATTENTIONS,
     *(case for name in ("lt", "le", "gt", "ge", "eq") for case in comparisons(name)),
 ]
