@@ -1,10 +1,11 @@
 # base, format, gpu (the port's common part), graph, ops, runtime, llm: portable, without exceptions.
 file(GLOB PTERON_SOURCES CONFIGURE_DEPENDS
   src/base/*.cpp src/format/*.cpp src/gpu/*.cpp src/graph/*.cpp src/graph/passes/*.cpp src/ops/*.cpp src/runtime/*.cpp src/llm/*.cpp)
-list(FILTER PTERON_SOURCES EXCLUDE REGEX "_(test|linux|native)\\.cpp$")
-if(PTERON_WASM)
-  list(FILTER PTERON_SOURCES EXCLUDE REGEX "src/format/file\\.cpp$")
+if(NOT PTERON_WASM)
+  file(GLOB converter CONFIGURE_DEPENDS src/convert/*.cpp)
+  list(APPEND PTERON_SOURCES ${converter})
 endif()
+list(FILTER PTERON_SOURCES EXCLUDE REGEX "_(test|linux|native|wasm)\\.cpp$")
 
 add_library(pteron_core OBJECT ${PTERON_SOURCES} ${PTERON_GENERATED}/kernels.cpp)
 set_source_files_properties(${PTERON_GENERATED}/kernels.cpp PROPERTIES GENERATED TRUE)

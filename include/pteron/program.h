@@ -96,6 +96,7 @@ class Method {
 
  private:
   friend class Program;
+  friend class StreamedProgram;
   struct Impl;
   explicit Method(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
@@ -119,6 +120,7 @@ class Program {
   Result<std::vector<std::byte>> named_data(std::string_view key) const;
 
  private:
+  friend class StreamedProgram;
   struct Impl;
   explicit Program(std::shared_ptr<Impl> impl);
   static Result<Program> load_from(std::shared_ptr<format::DataSource> source, LoadOptions options);

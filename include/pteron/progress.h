@@ -9,7 +9,7 @@
 namespace pteron {
 
 struct Progress {
-  std::string_view phase;  // "weights" (bytes) or "pipelines" (count)
+  std::string_view phase;  // "program", "weights" (both bytes) or "pipelines" (count)
   u64 done = 0;
   u64 total = 0;
 };

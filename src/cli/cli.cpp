@@ -45,20 +45,20 @@ int report(const Error& error) {
   return failed;
 }
 
-ProgressFn progress_bar() {
+ProgressFn progress_bar(std::string verb) {
   if (!os::stderr_is_terminal()) return {};
   auto last = std::make_shared<std::string>();
-  return [last](const Progress& p) {
-    const bool bytes = p.phase == "weights";
+  return [last, verb](const Progress& p) {
+    const bool bytes = p.phase != "pipelines";
     const f64 part = p.total > 0 ? f64(p.done) / f64(p.total) : 1;
     const int width = std::clamp(int(os::terminal_width()) - 50, 10, 40);
     const int filled = int(part * width);
-    std::string line = str("loading ", p.phase, " [", std::string(size_t(filled), '#'),
-                           std::string(size_t(width - filled), ' '), "] ");
+    std::string line =
+        str(verb, p.phase, " [", std::string(size_t(filled), '#'), std::string(size_t(width - filled), ' '), "] ");
     line += bytes ? str(human_bytes(p.done), " of ", human_bytes(p.total)) : str(p.done, " of ", p.total);
     if (line != *last) std::fprintf(stderr, "\r\x1b[K%s", line.c_str());
     *last = line;
-    if (!bytes && p.done == p.total) std::fprintf(stderr, "\r\x1b[K");
+    if (p.done == p.total) std::fprintf(stderr, "\r\x1b[K");
     return true;
   };
 }

@@ -32,14 +32,15 @@ void add_devices(CLI::App& app, int& exit_code);
 void add_info(CLI::App& app, int& exit_code);
 void add_run(CLI::App& app, int& exit_code);
 void add_generate(CLI::App& app, int& exit_code);
+void add_convert(CLI::App& app, int& exit_code);
 
 void add_device_flags(CLI::App& command, Common& common);
 void add_program_flags(CLI::App& command, Common& common);
 
 // Prints "pteron: <error>" and returns the exit code.
 int report(const Error& error);
-// A bar on standard error while loading, if that is a terminal.
-ProgressFn progress_bar();
+// A bar on standard error, if that is a terminal: "loading weights [###   ] 12 MiB of 24 MiB".
+ProgressFn progress_bar(std::string verb = "loading ");
 // Says which GPU is used.
 void announce(const Device& device);
 

@@ -7,7 +7,6 @@
 namespace pteron::format {
 namespace {
 
-constexpr u64 header_size = 30;
 constexpr u64 no_offset = UINT64_MAX;
 
 Result<DType> dtype_of(i8 datatype) {
@@ -117,29 +116,30 @@ Status check_lists_are_flat(const std::vector<GraphValue>& values) {
 
 }  // namespace
 
-Result<DelegateHeader> read_delegate_header(Bytes blob) {
-  if (blob.size() < header_size)
-    return invalid("the delegate blob has ", blob.size(), " bytes; its header needs ", header_size);
-  if (std::memcmp(blob.data() + 4, "VH00", 4) != 0)
+Result<DelegateHeader> read_delegate_header(Bytes head, u64 blob_size) {
+  if (head.size() < delegate_header_bytes)
+    return invalid("the delegate blob has ", head.size(), " bytes; its header needs ", delegate_header_bytes);
+  if (std::memcmp(head.data() + 4, "VH00", 4) != 0)
     return not_found("the delegate blob is not a Vulkan/WebGPU graph: bytes 4 to 8 are not 'VH00'");
-  const u64 declared = load<u16>(blob, 8);
-  const u64 graph_offset = load<u32>(blob, 10);
-  const u64 graph_size = load<u32>(blob, 14);
-  const u64 bytes_offset = load<u32>(blob, 18);
-  const u64 bytes_size = load<u64>(blob, 22);
-  if (declared < header_size)
-    return invalid("the delegate header says it is ", declared, " bytes long; at least ", header_size, " are needed");
+  const u64 declared = load<u16>(head, 8);
+  const u64 graph_offset = load<u32>(head, 10);
+  const u64 graph_size = load<u32>(head, 14);
+  const u64 bytes_offset = load<u32>(head, 18);
+  const u64 bytes_size = load<u64>(head, 22);
+  if (declared < delegate_header_bytes)
+    return invalid("the delegate header says it is ", declared, " bytes long; at least ", delegate_header_bytes,
+                   " are needed");
   if (graph_offset < declared)
     return invalid("the delegate's graph starts at ", graph_offset, ", inside of the header of ", declared, " bytes");
   if (graph_size == 0) return invalid("the delegate's graph is empty");
   if (bytes_offset < graph_offset || graph_size > bytes_offset - graph_offset)
     return invalid("the delegate's graph of ", graph_size, " bytes at ", graph_offset, " overlaps its constants at ",
                    bytes_offset);
-  const DataRange whole{0, blob.size()};
+  const DataRange whole{0, blob_size};
   DelegateHeader header;
   TRY(header.flatbuffer, subrange(whole, graph_offset, graph_size, "the delegate's graph"));
   TRY(header.constants, subrange(whole, bytes_offset, bytes_size, "the delegate's constants"));
-  if (bytes_size == 0) header.constants.size = blob.size() - bytes_offset;
+  if (bytes_size == 0) header.constants.size = blob_size - bytes_offset;
   return header;
 }
 

@@ -18,8 +18,11 @@ struct DelegateHeader {
   DataRange flatbuffer;
   DataRange constants;
 };
-// A blob that is no VH00 blob at all gives not_found; a broken header gives invalid.
-Result<DelegateHeader> read_delegate_header(Bytes blob);
+// `head` holds the first bytes of a blob, at least delegate_header_bytes of them if there are so many. A blob that is
+// no VH00 blob at all gives not_found; a broken header gives invalid.
+constexpr u64 delegate_header_bytes = 30;
+Result<DelegateHeader> read_delegate_header(Bytes head, u64 blob_size);
+inline Result<DelegateHeader> read_delegate_header(Bytes blob) { return read_delegate_header(blob, blob.size()); }
 
 struct GraphTensor {
   DType dtype = DType::f32;
@@ -56,6 +59,7 @@ struct DelegateGraph {
   std::vector<GraphConstant> constants;
 };
 
+// `blob` may end with the flatbuffer: inline constants are not looked at.
 Result<DelegateGraph> read_delegate_graph(Bytes blob, const DelegateHeader& header);
 
 }  // namespace pteron::format

@@ -85,6 +85,7 @@ class Reader {
     out.scalar_type = tensor.scalar_type();
     out.dtype = dtype_of_scalar_type(tensor.scalar_type());
     out.dynamic = tensor.dynamism() != 0;
+    out.planned = tensor.allocation() != nullptr;
     if (tensor.storage_offset() != 0)
       return invalid("a tensor has storage offset ", tensor.storage_offset(), "; only 0 is valid");
     const u32 rank = size(tensor.sizes());

@@ -21,6 +21,7 @@ struct TensorSpec {
   Shape shape;                 // upper bounds if dynamic
   bool dynamic = false;
   bool contiguous = true;         // dim_order is the identity
+  bool planned = true;            // has a place in the method's planned memory; else the host supplies it
   std::optional<DataRange> data;  // constant bytes in the .pte
   std::string external_key;       // constant bytes in a .ptd
 };

@@ -14,6 +14,8 @@ using flatbuffers::FlatBufferBuilder;
 using flatbuffers::Offset;
 
 constexpr u64 segment_alignment = 128;
+constexpr u64 planned_alignment = 16;
+constexpr u32 planned_memory = 1;  // the id of a method's only planned buffer
 constexpr u64 header_bytes = 32;
 
 u64 align(u64 n, u64 to) { return (n + to - 1) / to * to; }
@@ -95,9 +97,10 @@ std::vector<std::byte> graph_flatbuffer(const DelegateGraph& graph, const std::v
     const auto key = named ? b.CreateString(c.key) : Offset<flatbuffers::String>();
     constants.push_back(fb::vk::CreateBytes(b, named ? UINT64_MAX : inline_offsets[i], c.length, key));
   }
-  const auto root =
-      fb::vk::CreateGraph(b, b.CreateString("0"), b.CreateVector(calls), b.CreateVector(values),
-                          b.CreateVector(graph.inputs), b.CreateVector(graph.outputs), b.CreateVector(constants));
+  const auto no_shaders = b.CreateVector(std::vector<Offset<fb::vk::Bytes>>());
+  const auto root = fb::vk::CreateGraph(b, b.CreateString("0"), b.CreateVector(calls), b.CreateVector(values),
+                                        b.CreateVector(graph.inputs), b.CreateVector(graph.outputs),
+                                        b.CreateVector(constants), no_shaders);
   b.Finish(root, fb::vk::GraphIdentifier());
   return bytes_of(b);
 }
@@ -106,6 +109,7 @@ std::vector<std::byte> graph_flatbuffer(const DelegateGraph& graph, const std::v
 
 struct ProgramValueWriter {
   FlatBufferBuilder& b;
+  u64 planned_bytes = 0;  // so far
 
   Offset<fb::Value> wrap(fb::AnyValue type, Offset<void> value) { return fb::CreateValue(b, type, value); }
   Offset<fb::Value> operator()(std::monostate) { return wrap(fb::AnyValue_NullValue, fb::CreateNullValue(b).Union()); }
@@ -120,9 +124,17 @@ struct ProgramValueWriter {
     std::vector<u8> order;
     for (u32 i = 0; i < t.shape.rank(); ++i) order.push_back(u8(i));
     const i8 type = t.dtype ? scalar_type_of(*t.dtype) : t.scalar_type;
+    const auto dim_order = b.CreateVector(order);
+    const auto allocation = t.planned ? place(t) : Offset<fb::Allocation>();
     return wrap(
         fb::AnyValue_TensorValue,
-        fb::CreateTensorValue(b, type, 0, sizes, b.CreateVector(order), false, 0, 0, 0, t.dynamic ? 1 : 0).Union());
+        fb::CreateTensorValue(b, type, 0, sizes, dim_order, false, 0, allocation, 0, t.dynamic ? 1 : 0).Union());
+  }
+  // Behind what has been placed: these tensors are inputs and outputs, which are alive all the time.
+  Offset<fb::Allocation> place(const TensorSpec& t) {
+    const u64 at = planned_bytes;
+    planned_bytes = align(at + t.shape.numel() * (t.dtype ? size_of(*t.dtype) : 8), planned_alignment);
+    return fb::CreateAllocation(b, planned_memory, u32(at), u32(at >> 32));
   }
   Offset<fb::Value> operator()(const IndexList& v) {
     return wrap(fb::AnyValue_IntListValue, fb::CreateIntListValue(b, b.CreateVector(as<i64>(v.items))).Union());
@@ -178,7 +190,10 @@ std::vector<Segment> lay_out(const ProgramDraft& draft) {
 Offset<fb::ExecutionPlan> write_method(FlatBufferBuilder& b, const MethodDraft& method, u32& segment) {
   const MethodSpec& spec = method.spec;
   std::vector<Offset<fb::Value>> values;
-  for (const ProgramValue& value : spec.values) values.push_back(std::visit(ProgramValueWriter{b}, value));
+  ProgramValueWriter writer{b};
+  for (const ProgramValue& value : spec.values) values.push_back(std::visit(writer, value));
+  std::vector<i64> buffer_sizes{0};  // buffer 0 does not exist
+  if (writer.planned_bytes > 0) buffer_sizes.push_back(i64(writer.planned_bytes));
   std::vector<Offset<fb::Instruction>> instructions;
   for (const Instruction& i : spec.instructions) instructions.push_back(std::visit(InstructionWriter{b}, i));
   std::vector<Offset<fb::Operator>> operators;
@@ -203,7 +218,7 @@ Offset<fb::ExecutionPlan> write_method(FlatBufferBuilder& b, const MethodDraft& 
   const auto meta = fb::CreateContainerMetadata(b, b.CreateString(""), b.CreateString(""));
   return fb::CreateExecutionPlan(b, b.CreateString(spec.name), meta, b.CreateVector(values), inputs, outputs,
                                  b.CreateVector(std::vector{chain}), b.CreateVector(operators),
-                                 b.CreateVector(delegates), b.CreateVector(std::vector<i64>{0}));
+                                 b.CreateVector(delegates), b.CreateVector(buffer_sizes));
 }
 
 std::vector<std::byte> program_flatbuffer(const ProgramDraft& draft, const std::vector<Segment>& segments) {
@@ -217,8 +232,12 @@ std::vector<std::byte> program_flatbuffer(const ProgramDraft& draft, const std::
   std::vector<Offset<fb::DataSegment>> list;
   for (const Segment& s : segments) list.push_back(fb::CreateDataSegment(b, s.offset, s.size));
   const auto constants = fb::CreateSubsegmentOffsets(b, 0, b.CreateVector(std::vector<u64>{0}));
-  const auto root =
-      fb::CreateProgram(b, 0, b.CreateVector(plans), 0, 0, b.CreateVector(list), constants, 0, b.CreateVector(named));
+  // Tools expect lists that hold nothing to be there.
+  const auto no_buffers = b.CreateVector(std::vector<Offset<fb::Buffer>>());
+  const auto no_inline_data = b.CreateVector(std::vector<Offset<fb::InlineData>>());
+  const auto no_mutable_data = b.CreateVector(std::vector<Offset<fb::SubsegmentOffsets>>());
+  const auto root = fb::CreateProgram(b, 0, b.CreateVector(plans), no_buffers, no_inline_data, b.CreateVector(list),
+                                      constants, no_mutable_data, b.CreateVector(named));
   b.Finish(root, fb::ProgramIdentifier());
   return bytes_of(b);
 }
@@ -297,7 +316,13 @@ Status write_program(const ProgramDraft& draft, const Sink& sink) {
       TRY_DO(finish_segment());
     }
   for (const NamedBlob& blob : draft.named_data) {
-    TRY_DO(blob.write(sink));
+    u64 written = 0;
+    TRY_DO(blob.write([&](Bytes bytes) {
+      written += bytes.size();
+      return sink(bytes);
+    }));
+    if (written != blob.size)
+      return internal_error("named data '", blob.key, "' was announced with ", blob.size, " bytes but has ", written);
     TRY_DO(finish_segment());
   }
   return {};

@@ -6,6 +6,8 @@
 #include "graph/plan.h"
 #include "kernels.h"
 
+#include <algorithm>
+
 namespace pteron::ops {
 
 using graph::Access;

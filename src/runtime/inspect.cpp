@@ -54,7 +54,7 @@ Status inspect_delegate(DelegateReport& report, const OpenFiles& open, const for
   TRY(const format::DelegateGraph parsed, format::read_delegate_graph(blob, header));
   for (const format::GraphCall& call : parsed.calls) ++entry_for(report.ops, call.name).count;
   std::vector<graph::UnsupportedOp> problems;
-  TRY(const auto compiled, compile_delegate(open.files, method, index, blob, device, options, &problems));
+  TRY(const auto compiled, compile_delegate(open.files, method, index, parsed, device, options, &problems));
   for (const graph::UnsupportedOp& problem : problems) {
     OpReport& entry = entry_for(report.ops, problem.name);
     entry.supported = false;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/method_loading.h"
 
-#include "format/delegate_graph.h"
 #include "graph/epilogue.h"
 #include "graph/passes/pass.h"
 
@@ -69,13 +68,9 @@ Status check_runnable(const format::MethodSpec& method) {
   return {};
 }
 
-Result<std::shared_ptr<const graph::CompiledGraph>> compile_delegate(const ProgramFiles& files,
-                                                                     const format::MethodSpec& method, u32 delegate,
-                                                                     Bytes blob, const gpu::DeviceInfo& device,
-                                                                     const LoadOptions& options,
-                                                                     std::vector<graph::UnsupportedOp>* problems) {
-  TRY(const format::DelegateHeader header, format::read_delegate_header(blob));
-  TRY(const format::DelegateGraph parsed, format::read_delegate_graph(blob, header));
+Result<std::shared_ptr<const graph::CompiledGraph>> compile_delegate(
+    const ProgramFiles& files, const format::MethodSpec& method, u32 delegate, const format::DelegateGraph& parsed,
+    const gpu::DeviceInfo& device, const LoadOptions& options, std::vector<graph::UnsupportedOp>* problems) {
   const graph::DataLocation location{0, method.delegates[delegate].blob};
   TRY(graph::Graph graph,
       graph::build_graph(parsed, location, [&](std::string_view key) { return files.find(key); }, problems));
@@ -95,26 +90,72 @@ Result<std::unique_ptr<MethodLoading>> MethodLoading::begin(std::shared_ptr<grap
                                                             const ProgramFiles& files, const format::MethodSpec& method,
                                                             graph::ConstantStore& store, const LoadOptions& options) {
   TRY_DO(check_runnable(method));
-  return std::unique_ptr<MethodLoading>(new MethodLoading(std::move(context), files, method, store, options));
+  std::unique_ptr<MethodLoading> self(new MethodLoading(std::move(context), files, method, store, options));
+  TRY_DO(self->plan_constants());
+  return self;
+}
+
+Status MethodLoading::plan_constants() {
+  const auto& values = loaded_.spec->values;
+  for (u32 id = 0; id < values.size(); ++id) {
+    const auto* tensor = std::get_if<format::TensorSpec>(&values[id]);
+    if (!tensor || !tensor->dtype || !tensor->contiguous) continue;
+    std::optional<graph::DataLocation> where;
+    if (tensor->data) where = graph::DataLocation{0, *tensor->data};
+    if (!tensor->external_key.empty()) {
+      TRY(where, files_.find(tensor->external_key));
+    }
+    if (!where) continue;
+    const u64 bytes = tensor->shape.numel() * size_of(*tensor->dtype);
+    if (where->range.size < bytes)
+      return invalid("constant value ", id, " of shape ", tensor->shape, " has only ", where->range.size, " bytes");
+    where->range.size = bytes;
+    constants_.push_back({id, *where});
+  }
+  return {};
 }
 
 MethodLoading::Need MethodLoading::next() const {
   if (current_) return current_->next();
-  if (loaded_.delegates.size() == loaded_.spec->delegates.size()) return {Need::nothing, {}};
-  return {Need::data, {0, loaded_.spec->delegates[loaded_.delegates.size()].blob}};
+  if (delegate() < loaded_.spec->delegates.size()) {
+    const format::DataRange blob = loaded_.spec->delegates[delegate()].blob;
+    const u64 wanted = header_ ? header_->flatbuffer.end() : std::min(blob.size, format::delegate_header_bytes);
+    return {Need::data, {0, {blob.offset, wanted}}};
+  }
+  if (loaded_.constants.size() < constants_.size()) return {Need::data, constants_[loaded_.constants.size()].where};
+  return {Need::nothing, {}};
 }
 
 Status MethodLoading::supply(Bytes bytes) {
-  if (current_)
+  if (current_) {
     TRY_DO(current_->supply(bytes));
-  else {
-    const u32 index = u32(loaded_.delegates.size());
-    auto compiled =
-        within(compile_delegate(files_, *loaded_.spec, index, bytes, context_->info(), options_), "delegate ", index);
-    if (!compiled) return Failure(std::move(compiled.error()));
-    TRY(current_, graph::Loading::begin(context_, *std::move(compiled), store_));
+    return advance();
   }
+  const Need need = next();
+  if (need.kind != Need::data || bytes.size() != need.where.range.size)
+    return internal_error("bytes were supplied that nobody asked for");
+  if (delegate() < loaded_.spec->delegates.size()) return within(supply_blob(bytes), "delegate ", delegate());
+  return supply_constant(bytes);
+}
+
+// First the header, then all up to the end of the graph; inline constants behind it are asked for like any others.
+Status MethodLoading::supply_blob(Bytes bytes) {
+  if (!header_) {
+    TRY(header_, format::read_delegate_header(bytes, loaded_.spec->delegates[delegate()].blob.size));
+    return {};
+  }
+  TRY(const format::DelegateGraph parsed, format::read_delegate_graph(bytes, *header_));
+  header_.reset();
+  TRY(auto compiled, compile_delegate(files_, *loaded_.spec, delegate(), parsed, context_->info(), options_));
+  TRY(current_, graph::Loading::begin(context_, std::move(compiled), store_));
   return advance();
+}
+
+Status MethodLoading::supply_constant(Bytes bytes) {
+  const u32 id = constants_[loaded_.constants.size()].value;
+  const auto& spec = std::get<format::TensorSpec>(loaded_.spec->values[id]);
+  loaded_.constants.emplace(id, Tensor::of(*spec.dtype, spec.shape, bytes));
+  return {};
 }
 
 Status MethodLoading::poll(bool wait) {

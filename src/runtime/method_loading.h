@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Brings a method's delegates onto the GPU, one after the other.
+// Brings a method's delegates onto the GPU, one after the other, then its own constants into memory. A state machine
+// that asks for bytes, so that it can run on a stream.
 #pragma once
 
+#include "format/delegate_graph.h"
 #include "graph/loading.h"
 #include "runtime/opening.h"
 
@@ -20,15 +22,16 @@ constexpr std::string_view backend_id = "VulkanBackend";
 // Refuses methods that need more than this runtime: other backends, ops outside of a delegate.
 Status check_runnable(const format::MethodSpec& method);
 
-// Parses a delegate's blob and plans it for a device; with `problems`, lists all ops that can't run.
+// Plans a delegate's graph for a device; with `problems`, lists all ops that can't run.
 Result<std::shared_ptr<const graph::CompiledGraph>> compile_delegate(
-    const ProgramFiles& files, const format::MethodSpec& method, u32 delegate, Bytes blob,
+    const ProgramFiles& files, const format::MethodSpec& method, u32 delegate, const format::DelegateGraph& parsed,
     const gpu::DeviceInfo& device, const LoadOptions& options, std::vector<graph::UnsupportedOp>* problems = nullptr);
 
 class MethodLoading {
  public:
   using Need = graph::Loading::Need;
 
+  // A method without delegates needs no context.
   static Result<std::unique_ptr<MethodLoading>> begin(std::shared_ptr<graph::Context> context,
                                                       const ProgramFiles& files, const format::MethodSpec& method,
                                                       graph::ConstantStore& store, const LoadOptions& options);
@@ -44,14 +47,26 @@ class MethodLoading {
       : context_(std::move(context)), files_(files), store_(store), options_(options) {
     loaded_.spec = &method;
   }
+  // A constant tensor of the method itself, outside of its delegates.
+  struct HostConstant {
+    u32 value;
+    graph::DataLocation where;
+  };
+
+  Status plan_constants();
+  Status supply_blob(Bytes bytes);
+  Status supply_constant(Bytes bytes);
   Status advance();
+  u32 delegate() const { return u32(loaded_.delegates.size()); }
 
   std::shared_ptr<graph::Context> context_;
   const ProgramFiles& files_;
   graph::ConstantStore& store_;
   const LoadOptions& options_;
   LoadedMethod loaded_;
+  std::optional<format::DelegateHeader> header_;  // of the delegate that comes next
   std::unique_ptr<graph::Loading> current_;
+  std::vector<HostConstant> constants_;
 };
 
 }  // namespace pteron

@@ -1,30 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runtime/method_impl.h"
-#include "runtime/open_files.h"
+#include "runtime/program_impl.h"
 
-#include <pteron/program.h>
 #include <pteron/version.h>
-
-#include <algorithm>
-#include <mutex>
 
 namespace pteron {
 
 const char* version() { return PTERON_VERSION; }
 
-struct Program::Impl : std::enable_shared_from_this<Program::Impl> {
-  OpenFiles open;
-  LoadOptions options;
-  std::vector<MethodInfo> infos;
-  graph::ConstantStore constants;
-  std::mutex mutex;  // what follows
-  std::optional<Device> device;
-  std::vector<LoadedMethod> loaded;
+Program::Impl::Impl(OpenFiles files, LoadOptions load_options)
+    : open(std::move(files)), options(std::move(load_options)) {
+  for (const format::MethodSpec& spec : open.files.spec.methods) infos.push_back(describe_method(spec, {}));
+}
 
-  Result<Device> get_device();
-  Result<LoadedMethod> load_method(const format::MethodSpec& spec);
-  Status load_constants(const format::MethodSpec& spec, LoadedMethod& method);
-};
+Result<const format::MethodSpec*> Program::Impl::find(std::string_view name) const {
+  std::vector<std::string> names;
+  for (const format::MethodSpec& spec : open.files.spec.methods) {
+    if (spec.name == name) return &spec;
+    names.push_back(spec.name);
+  }
+  return not_found("the program has no method '", name, "'; it has: ", join(names));
+}
+
+std::string Program::Impl::frame(std::string_view method) const {
+  return str("loading ", open.sources[0]->name(), ": method ", method);
+}
 
 Result<Device> Program::Impl::get_device() {
   if (!device) {
@@ -37,40 +36,20 @@ Result<Device> Program::Impl::get_device() {
   return *device;
 }
 
-Result<LoadedMethod> Program::Impl::load_method(const format::MethodSpec& spec) {
+std::optional<LoadedMethod> Program::Impl::find_loaded(const format::MethodSpec& spec) const {
   for (const LoadedMethod& method : loaded)
     if (method.spec == &spec) return method;
-  TRY_DO(check_runnable(spec));
-  LoadedMethod method;
-  method.spec = &spec;
-  if (!spec.delegates.empty()) {
-    TRY(const Device device, get_device());
-    TRY(auto loading, MethodLoading::begin(device.context(), open.files, spec, constants, options));
-    TRY(method, graph::drive(*loading, open.sources, options.progress));
-  }
-  TRY_DO(load_constants(spec, method));
-  loaded.push_back(method);
-  return method;
+  return std::nullopt;
 }
 
-// Constant tensors of the method itself, outside of its delegates.
-Status Program::Impl::load_constants(const format::MethodSpec& spec, LoadedMethod& method) {
-  for (u32 id = 0; id < spec.values.size(); ++id) {
-    const auto* tensor = std::get_if<format::TensorSpec>(&spec.values[id]);
-    if (!tensor || !tensor->dtype || !tensor->contiguous) continue;
-    std::optional<graph::DataLocation> location;
-    if (tensor->data) location = graph::DataLocation{0, *tensor->data};
-    if (!tensor->external_key.empty()) {
-      TRY(location, open.files.find(tensor->external_key));
-    }
-    if (!location) continue;
-    if (location->range.size < tensor->shape.numel() * size_of(*tensor->dtype))
-      return invalid("constant value ", id, " of shape ", tensor->shape, " has only ", location->range.size, " bytes");
-    Tensor constant(*tensor->dtype, tensor->shape);
-    TRY_DO(open.sources[location->source]->read(location->range.offset, constant.bytes()));
-    method.constants.emplace(id, std::move(constant));
+Result<std::unique_ptr<MethodLoading>> Program::Impl::begin_loading(const format::MethodSpec& spec) {
+  TRY_DO(check_runnable(spec));
+  std::shared_ptr<graph::Context> context;
+  if (!spec.delegates.empty()) {
+    TRY(const Device opened, get_device());
+    context = opened.context();
   }
-  return {};
+  return MethodLoading::begin(std::move(context), open.files, spec, constants, options);
 }
 
 Result<Program> Program::load(const std::string& path, LoadOptions options) {
@@ -86,11 +65,7 @@ Result<Program> Program::load_from(std::shared_ptr<format::DataSource> source, L
   const std::string name(source->name());
   auto open = within(open_files(std::move(source), options.data_files), "loading ", name);
   if (!open) return Failure(std::move(open.error()));
-  auto impl = std::make_shared<Impl>();
-  impl->open = *std::move(open);
-  impl->options = std::move(options);
-  for (const format::MethodSpec& spec : impl->open.files.spec.methods) impl->infos.push_back(describe_method(spec, {}));
-  return Program(std::move(impl));
+  return Program(std::make_shared<Impl>(*std::move(open), std::move(options)));
 }
 
 Program::Program(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -101,19 +76,18 @@ Program::~Program() = default;
 const std::vector<MethodInfo>& Program::methods() const { return impl_->infos; }
 
 Result<Method> Program::method(std::string_view name) {
-  const auto& specs = impl_->open.files.spec.methods;
-  const auto found = std::find_if(specs.begin(), specs.end(), [&](const auto& spec) { return spec.name == name; });
-  if (found == specs.end()) {
-    std::vector<std::string> names;
-    for (const auto& spec : specs) names.push_back(spec.name);
-    return not_found("the program has no method '", name, "'; it has: ", join(names));
-  }
-  const auto frame = str("loading ", impl_->open.sources[0]->name(), ": method ", name);
+  TRY(const format::MethodSpec* spec, impl_->find(name));
   const std::scoped_lock lock(impl_->mutex);
-  auto loaded = impl_->load_method(*found);
-  if (!loaded) return Failure(std::move(loaded.error()).within(frame));
-  auto method = Method::Impl::create(impl_, *std::move(loaded), impl_->options);
-  if (!method) return Failure(std::move(method.error()).within(frame));
+  auto method = [&]() -> Result<std::unique_ptr<Method::Impl>> {
+    auto loaded = impl_->find_loaded(*spec);
+    if (!loaded) {
+      TRY(auto loading, impl_->begin_loading(*spec));
+      TRY(loaded, graph::drive(*loading, impl_->open.sources, impl_->options.progress));
+      impl_->loaded.push_back(*loaded);
+    }
+    return Method::Impl::create(impl_, *std::move(loaded), impl_->options);
+  }();
+  if (!method) return Failure(std::move(method.error()).within(impl_->frame(name)));
   return Method(*std::move(method));
 }
 

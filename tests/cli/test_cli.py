@@ -29,7 +29,7 @@ class Help(unittest.TestCase):
     def test_help_lists_every_command(self):
         code, out, _ = pteron("--help")
         self.assertEqual(code, 0)
-        for command in ("devices", "info", "run", "generate"):
+        for command in ("devices", "info", "run", "generate", "convert"):
             self.assertIn(command, out)
             code, text, _ = pteron(command, "--help")
             self.assertEqual(code, 0)
@@ -150,6 +150,47 @@ class Generate(unittest.TestCase):
             code, out, err = pteron("generate", LLAMA / "model.pte", "--token-ids", prompt, "--max-tokens", len(run["generated_ids"]), "--json")
             self.assertEqual(code, 0, err)
             self.assertEqual(json.loads(out)["token_ids"], run["generated_ids"])
+
+
+class Convert(unittest.TestCase):
+    MODEL = DATA / "gguf" / "llama_q4_1.gguf"
+
+    def test_gguf_in_pte_out(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder) / "m.pte"
+            code, out, err = pteron("convert", self.MODEL, "-o", program, "--max-context", 48, "--max-seq-len", 16, "--json")
+            self.assertEqual(code, 0, err)
+            report = json.loads(out)
+            self.assertEqual(report["file_bytes"], program.stat().st_size)
+            self.assertEqual(report["tensors"], {"F32": 5, "Q4_1": 14, "Q8_0": 1})
+            self.assertEqual(os.listdir(folder), ["m.pte"])
+            methods = {m["name"]: m for m in json.loads(pteron("info", program, "--json")[1])["methods"]}
+            self.assertEqual(methods["get_max_context_len"]["constants"], [48])
+            self.assertEqual(methods["forward"]["inputs"][0]["shape"], [1, 16])
+            code, out, _ = pteron("convert", self.MODEL, "-o", program, "--quant", "q4")
+            self.assertEqual(code, 0)
+            self.assertLess(program.stat().st_size, report["file_bytes"])
+            self.assertIn("14 Q4_1", out)
+
+    def test_failures_leave_no_file_and_keep_the_old_one(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program, broken = pathlib.Path(folder) / "m.pte", pathlib.Path(folder) / "broken.gguf"
+            program.write_bytes(b"old")
+            broken.write_bytes(self.MODEL.read_bytes()[:20000])
+            for model, output, message in (
+                (broken, program, "truncated or corrupted"),
+                (LLAMA / "model.pte", program, "not a GGUF model"),
+                ("no/such.gguf", program, "cannot open"),
+                (self.MODEL, "no/such/folder/m.pte", "cannot write"),
+                (broken, broken, "is the model itself"),
+            ):
+                code, out, err = pteron("convert", model, "-o", output)
+                self.assertEqual(code, 1)
+                self.assertIn(message, err)
+                self.assertEqual(out, "")
+            self.assertEqual(sorted(os.listdir(folder)), ["broken.gguf", "m.pte"])
+            self.assertEqual(program.read_bytes(), b"old")
+            self.assertEqual(pteron("convert", self.MODEL, "--quant", "q3")[0], 2)
 
 
 if __name__ == "__main__":

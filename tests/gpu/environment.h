@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One device for all GPU tests of a process.
+// One device for all GPU tests of a process. $PTERON_DUMP_WGSL names a folder that gets every kernel they compile.
 #pragma once
 
 #include <pteron/device.h>
@@ -8,13 +8,6 @@
 
 namespace pteron::test {
 
-inline const Device& device() {
-  static const Device shared = [] {
-    auto opened = Device::open({});
-    if (!opened) throw std::runtime_error(opened.error().to_string());
-    return *std::move(opened);
-  }();
-  return shared;
-}
+const Device& device();
 
 }  // namespace pteron::test

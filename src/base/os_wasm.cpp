@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A browser: no files, no terminal, no environment, no processes to measure.
+#include "base/error.h"
+#include "base/os.h"
+
+namespace pteron::os {
+
+Result<std::unique_ptr<MappedFile>> map_file(const std::string& path) {
+  return unsupported("cannot open '", path, "': a browser has no files; give the program's bytes or stream them");
+}
+
+bool stderr_is_terminal() { return false; }
+bool stdout_is_terminal() { return false; }
+u32 terminal_width() { return 80; }
+std::string environment(const char*) { return {}; }
+std::string cache_directory() { return {}; }
+
+u64 peak_resident_bytes() { return resident_bytes(); }  // WebAssembly memory only grows
+u64 resident_bytes() { return u64(__builtin_wasm_memory_size(0)) * 65536; }
+f64 cpu_seconds() { return 0; }
+
+}  // namespace pteron::os

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The C interface of the WebAssembly module; its caller is web/src/engine.ts. Objects are pointers that the caller
+// releases. A call that can fail answers `failed` (or no object) and leaves the error in the engine's text, as {"kind",
+// "message"}; calls that describe something leave that text, as JSON.
+#pragma once
+
+#include "base/error.h"
+#include "runtime/streamed_program.h"
+
+#include <nlohmann/json.hpp>
+
+#define PTERON_EXPORT(name) __attribute__((export_name(#name)))
+
+namespace pteron::wasm {
+
+using Json = nlohmann::json;
+
+enum Answer : i32 { failed = -1, no = 0, ok = 1 };
+
+// One per module: the page gave it one GPU.
+struct Engine {
+  std::optional<Device> device;
+  std::string text;
+
+  Answer tell(const Json& json);
+  Answer fail(const Error& error);
+  Answer done(const Status& status) { return status ? ok : fail(status.error()); }
+};
+
+// What a program waits for and how far it is.
+struct NeedRecord {
+  enum Kind : u32 { nothing, data, pipelines } kind;
+  enum Phase : u32 { program, weights, compiling } phase;
+  f64 source, offset, size;  // for data: bytes of which file
+  f64 done, total;           // progress in its phase
+};
+
+struct ProgramHandle {
+  Engine& engine;
+  StreamedProgram stream;
+  std::vector<std::byte> buffer;  // the caller writes here what supply takes
+  NeedRecord need;
+};
+
+struct TensorRecord {
+  u32 dtype;
+  u32 rank;
+  u32 shape[Shape::max_rank];
+  u32 data;  // inputs: an offset in the buffer; outputs: a pointer
+  u32 bytes;
+};
+
+struct MethodHandle {
+  Engine& engine;
+  Method method;
+  std::vector<std::byte> buffer;  // the caller writes here: a record for each input, then their bytes
+  std::vector<TensorView> inputs;
+  std::vector<TensorRecord> outputs;
+};
+
+// A number of a JSON object, or `otherwise` if it has none of that name.
+f64 number(const Json& json, const char* name, f64 otherwise);
+bool flag(const Json& json, const char* name, bool otherwise);
+
+Json describe(const MethodInfo& info);
+
+}  // namespace pteron::wasm

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Methods: a step is begin, the browser works, finish, outputs.
+#include "wasm/abi.h"
+
+#include <cstring>
+
+namespace pteron::wasm {
+namespace {
+
+Result<TensorView> read_input(Bytes buffer, u32 index) {
+  TensorRecord record;
+  std::memcpy(&record, buffer.data() + index * sizeof record, sizeof record);
+  if (record.dtype > u32(DType::i64)) return invalid("input ", index, " has the unknown dtype ", record.dtype);
+  if (record.rank > Shape::max_rank)
+    return invalid("input ", index, " has rank ", record.rank, "; at most ", Shape::max_rank, " is supported");
+  if (record.data > buffer.size() || record.bytes > buffer.size() - record.data)
+    return internal_error("the bytes of input ", index, " are outside of the buffer");
+  TensorView out;
+  out.dtype = DType(record.dtype);
+  for (u32 i = 0; i < record.rank; ++i) out.shape.push_back(record.shape[i]);
+  out.bytes = buffer.subspan(record.data, record.bytes);
+  return out;
+}
+
+Status begin(MethodHandle& method, u32 count, u64 wanted) {
+  if (count > method.buffer.size() / sizeof(TensorRecord)) return internal_error("the inputs are not in the buffer");
+  method.inputs.clear();
+  for (u32 i = 0; i < count; ++i) {
+    TRY(const TensorView view, read_input(method.buffer, i));
+    method.inputs.push_back(view);
+  }
+  return method.method.begin(method.inputs, wanted);
+}
+
+}  // namespace
+
+PTERON_EXPORT(pteron_method_release) void release_method(MethodHandle* method) { delete method; }
+
+PTERON_EXPORT(pteron_method_describe) Answer describe_method(MethodHandle* method) {
+  return method->engine.tell(describe(method->method.info()));
+}
+
+// Where to write the inputs. Not while a step is under way: it may still read the last ones.
+PTERON_EXPORT(pteron_method_buffer) std::byte* method_buffer(MethodHandle* method, u32 bytes) {
+  method->buffer.resize(std::max<size_t>(bytes, 1));
+  return method->buffer.data();
+}
+
+PTERON_EXPORT(pteron_method_begin)
+Answer begin_method(MethodHandle* method, u32 count, u32 wanted_low, u32 wanted_high) {
+  return method->engine.done(begin(*method, count, u64(wanted_high) << 32 | wanted_low));
+}
+
+PTERON_EXPORT(pteron_method_finish) Answer finish_method(MethodHandle* method) {
+  const auto done = method->method.finish(/*wait=*/false);
+  if (!done) return method->engine.fail(done.error());
+  return *done ? ok : no;
+}
+
+// As many records as the method has outputs; valid until the next call.
+PTERON_EXPORT(pteron_method_outputs) const TensorRecord* method_outputs(MethodHandle* method) {
+  method->outputs.clear();
+  for (const Tensor& tensor : method->method.outputs()) {
+    TensorRecord& record = method->outputs.emplace_back();
+    record.dtype = u32(tensor.dtype());
+    record.rank = tensor.shape().rank();
+    std::copy(tensor.shape().begin(), tensor.shape().end(), record.shape);
+    record.data = u32(reinterpret_cast<std::uintptr_t>(tensor.bytes().data()));
+    record.bytes = u32(tensor.bytes().size());
+  }
+  return method->outputs.data();
+}
+
+PTERON_EXPORT(pteron_method_reset) Answer reset(MethodHandle* method) {
+  return method->engine.done(method->method.reset());
+}
+
+PTERON_EXPORT(pteron_method_rewind) Answer rewind(MethodHandle* method, u32 position) {
+  return method->engine.done(method->method.rewind(position));
+}
+
+PTERON_EXPORT(pteron_method_clone) MethodHandle* clone(MethodHandle* method) {
+  auto copy = method->method.clone();
+  if (copy) return new MethodHandle{method->engine, *std::move(copy), {}, {}, {}};
+  method->engine.fail(copy.error());
+  return nullptr;
+}
+
+PTERON_EXPORT(pteron_method_stats) Answer stats(MethodHandle* method) {
+  const MethodStats s = method->method.stats();
+  return method->engine.tell({{"dispatches", s.dispatches},
+                              {"replanned", s.replanned},
+                              {"latePipelines", s.late_pipelines},
+                              {"uploadedBytes", s.uploaded_bytes},
+                              {"readBackBytes", s.read_back_bytes},
+                              {"gpuBytes", s.gpu_bytes}});
+}
+
+}  // namespace pteron::wasm

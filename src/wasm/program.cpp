@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Programs: the caller brings their bytes, piece by piece.
+#include "wasm/abi.h"
+
+namespace pteron::wasm {
+namespace {
+
+// Pieces are a few MiB, except for the description of a program; what is larger is no such thing.
+constexpr f64 largest_piece = 1 << 30;
+
+Json describe(const ValueInfo& value) {
+  Json shape = Json::array();
+  for (u32 d : value.shape) shape.push_back(d);
+  return {{"tensor", value.is_tensor},
+          {"dtype", name_of(value.dtype)},
+          {"shape", std::move(shape)},
+          {"dynamic", value.dynamic}};
+}
+
+Json describe(const std::vector<ValueInfo>& values) {
+  Json out = Json::array();
+  for (const ValueInfo& value : values) out.push_back(describe(value));
+  return out;
+}
+
+Result<std::vector<StreamedProgram::File>> read_files(const Json& json) {
+  std::vector<StreamedProgram::File> out;
+  const auto files = json.find("files");
+  if (files == json.end() || !files->is_array() || files->empty()) return invalid("the program has no files");
+  for (const Json& file : *files) {
+    const auto name = file.find("name");
+    const f64 size = number(file, "size", -1);
+    if (name == file.end() || !name->is_string() || !(size >= 0 && size <= 0x1p53))
+      return invalid("a file of the program has no name or no size");
+    out.push_back({name->get<std::string>(), u64(size)});
+  }
+  return out;
+}
+
+Result<Epilogue> read_epilogue(const Json& json) {
+  Epilogue out;
+  const auto kind = json.find("kind");
+  if (kind == json.end() || (*kind != "argMax" && *kind != "topK"))
+    return invalid("an epilogue's kind is neither 'argMax' nor 'topK'");
+  out.kind = *kind == "argMax" ? Epilogue::arg_max : Epilogue::top_k;
+  const f64 output = number(json, "output", 0), k = number(json, "k", 1);
+  if (!(output >= 0 && output < 64)) return invalid("an epilogue's output is ", output, "; there are at most 64");
+  if (!(k >= 1 && k <= 65536)) return invalid("an epilogue's k is ", k, "; 1 to 65536 are possible");
+  out.output = u32(output);
+  out.k = u32(k);
+  return out;
+}
+
+Result<LoadOptions> read_options(const Json& json) {
+  LoadOptions out;
+  if (const auto epilogues = json.find("epilogues"); epilogues != json.end())
+    for (const Json& entry : *epilogues) {
+      TRY(const Epilogue epilogue, read_epilogue(entry));
+      out.epilogues.push_back(epilogue);
+    }
+  if (const auto passes = json.find("disabledPasses"); passes != json.end())
+    for (const Json& pass : *passes)
+      if (pass.is_string()) out.disabled_passes.push_back(pass.get<std::string>());
+  return out;
+}
+
+Result<ProgramHandle*> begin(Engine& engine, std::string_view text) {
+  const Json json = Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return invalid("the program's options are no JSON object");
+  TRY(auto files, read_files(json));
+  TRY(LoadOptions options, read_options(json));
+  options.device = engine.device;
+  return new ProgramHandle{engine, StreamedProgram(std::move(files), std::move(options)), {}, {}};
+}
+
+void place(NeedRecord& record, const graph::DataLocation& where) {
+  record.source = where.source;
+  record.offset = f64(where.range.offset);
+  record.size = f64(where.range.size);
+}
+
+}  // namespace
+
+Json describe(const MethodInfo& info) {
+  return {{"name", info.name}, {"inputs", describe(info.inputs)}, {"outputs", describe(info.outputs)}};
+}
+
+// Options: files [{name, size}], the .pte first; epilogues [{kind, output, k}]; disabledPasses.
+PTERON_EXPORT(pteron_program_begin) ProgramHandle* begin_program(Engine* engine, const char* options, u32 length) {
+  auto program = begin(*engine, {options, length});
+  if (program) return *program;
+  engine->fail(program.error());
+  return nullptr;
+}
+
+PTERON_EXPORT(pteron_program_release) void release_program(ProgramHandle* program) { delete program; }
+
+PTERON_EXPORT(pteron_program_next) const NeedRecord* next(ProgramHandle* program) {
+  const StreamedProgram::Need need = program->stream.next();
+  const Progress progress = program->stream.progress();
+  NeedRecord& record = program->need;
+  record = {};
+  record.kind = need.kind == StreamedProgram::Need::data        ? NeedRecord::data
+                : need.kind == StreamedProgram::Need::pipelines ? NeedRecord::pipelines
+                                                                : NeedRecord::nothing;
+  if (need.kind == StreamedProgram::Need::data) place(record, need.where);
+  record.phase = progress.phase == "weights"     ? NeedRecord::weights
+                 : progress.phase == "pipelines" ? NeedRecord::compiling
+                                                 : NeedRecord::program;
+  record.done = f64(progress.done);
+  record.total = f64(progress.total);
+  return &record;
+}
+
+// Where to write the bytes that are needed, or nothing.
+PTERON_EXPORT(pteron_program_buffer) std::byte* program_buffer(ProgramHandle* program, f64 size) {
+  if (!(size >= 0 && size <= largest_piece)) {
+    program->engine.fail({ErrorKind::unsupported,
+                          str("the program needs ", size, " bytes at once; at most ", largest_piece, " fit"),
+                          {}});
+    return nullptr;
+  }
+  program->buffer.resize(std::max<size_t>(size_t(size), 1));  // a pointer even for no bytes
+  return program->buffer.data();
+}
+
+// Takes the first `size` bytes of the buffer.
+PTERON_EXPORT(pteron_program_supply) Answer supply(ProgramHandle* program, u32 size) {
+  if (size > program->buffer.size())
+    return program->engine.fail({ErrorKind::internal, "more bytes are supplied than the buffer has", {}});
+  const Answer answer = program->engine.done(program->stream.supply(Bytes(program->buffer).first(size)));
+  if (program->stream.next().kind != StreamedProgram::Need::data) program->buffer = {};
+  return answer;
+}
+
+PTERON_EXPORT(pteron_program_poll) Answer poll(ProgramHandle* program) {
+  return program->engine.done(program->stream.poll());
+}
+
+// After it is open: methods, and the constants among them.
+PTERON_EXPORT(pteron_program_describe) Answer describe_program(ProgramHandle* program) {
+  const Program* open = program->stream.program();
+  if (!open) return program->engine.fail({ErrorKind::invalid, "the program is not open yet", {}});
+  Json methods = Json::array(), constants = Json::object();
+  for (const MethodInfo& info : open->methods()) {
+    methods.push_back(describe(info));
+    if (const auto values = open->constant(info.name)) constants[info.name] = *values;
+  }
+  return program->engine.tell({{"methods", std::move(methods)}, {"constants", std::move(constants)}});
+}
+
+// Where the bytes under a key lie, or nothing.
+PTERON_EXPORT(pteron_program_locate) const NeedRecord* locate(ProgramHandle* program, const char* key, u32 length) {
+  const auto where = program->stream.locate({key, length});
+  if (!where) {
+    program->engine.fail(where.error());
+    return nullptr;
+  }
+  program->need = {};
+  place(program->need, *where);
+  return &program->need;
+}
+
+PTERON_EXPORT(pteron_program_begin_method) Answer begin_method(ProgramHandle* program, const char* name, u32 length) {
+  return program->engine.done(program->stream.begin_method({name, length}));
+}
+
+PTERON_EXPORT(pteron_program_cancel_method) void cancel_method(ProgramHandle* program) {
+  program->stream.cancel_method();
+}
+
+PTERON_EXPORT(pteron_program_finish_method) MethodHandle* finish_method(ProgramHandle* program) {
+  auto method = program->stream.finish_method();
+  if (method) return new MethodHandle{program->engine, *std::move(method), {}, {}, {}};
+  program->engine.fail(method.error());
+  return nullptr;
+}
+
+}  // namespace pteron::wasm

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "gpu/environment.h"
+
+#include "gpu/native/native.h"
+#include "graph/context.h"
+#include "support/kernel_dump.h"
+
+#include <cstdlib>
+
+namespace pteron::test {
+
+const Device& device() {
+  static const Device shared = [] {
+    auto opened = gpu::open_device();
+    if (!opened) throw std::runtime_error(opened.error().to_string());
+    std::shared_ptr<gpu::Device> device = *std::move(opened);
+    if (const char* folder = std::getenv("PTERON_DUMP_WGSL"))
+      device = std::make_shared<KernelDump>(std::move(device), folder);
+    return Device(std::make_shared<graph::Context>(std::move(device)));
+  }();
+  return shared;
+}
+
+}  // namespace pteron::test

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+import { PteronError } from './errors.ts';
+import { Module, type Part, type WasmSource } from './module.ts';
+import { Program, type LoadOptions } from './program.ts';
+import type { Source } from './source.ts';
+
+export interface EngineOptions {
+  /** The module, or where it is; beside this script unless given. */
+  wasm?: WasmSource;
+  /** A device of the page's own; it stays the page's. Else the best adapter is opened. */
+  device?: GPUDevice;
+  /** Fail rather than use a software adapter. */
+  requireGpu?: boolean;
+  /** Use these if the device has them (default). */
+  f16?: boolean;
+  subgroups?: boolean;
+}
+
+export interface EngineInfo {
+  version: string;
+  /** Names of the ops that programs may use. */
+  ops: string[];
+  adapter: {
+    name: string;
+    driver: string;
+    software: boolean;
+    f16: boolean;
+    subgroups: boolean;
+    maxBufferBytes: number;
+    maxBindingBytes: number;
+  };
+}
+
+/** What the GPU holds for the engine now, and what it was asked to do so far. */
+export interface Usage {
+  buffers: number;
+  bufferBytes: number;
+  peakBufferBytes: number;
+  pipelines: number;
+  bindGroups: number;
+  creates: number;
+  writes: number;
+  writtenBytes: number;
+  submits: number;
+  dispatches: number;
+  /** Memory of the WebAssembly module. */
+  heapBytes: number;
+}
+
+/** Opens the best adapter with its full limits and what Pteron can use of its features. */
+export async function openDevice(): Promise<GPUDevice> {
+  if (!('gpu' in navigator) || !navigator.gpu)
+    throw new PteronError('unsupported', 'this browser has no WebGPU, or the page is not served over HTTPS or from localhost');
+  const adapter = await navigator.gpu.requestAdapter({ powerPreference: 'high-performance' });
+  if (!adapter) throw new PteronError('not found', 'WebGPU found no GPU on this machine that the browser may use');
+  const names = [
+    'maxBufferSize',
+    'maxStorageBufferBindingSize',
+    'maxStorageBuffersPerShaderStage',
+    'maxComputeWorkgroupStorageSize',
+    'maxComputeInvocationsPerWorkgroup',
+    'maxComputeWorkgroupSizeX',
+  ] as const;
+  const features: GPUFeatureName[] = ['shader-f16', 'subgroups'];
+  try {
+    return await adapter.requestDevice({
+      label: 'pteron',
+      requiredFeatures: features.filter((feature) => adapter.features.has(feature)),
+      requiredLimits: Object.fromEntries(names.map((name) => [name, adapter.limits[name]])),
+    });
+  } catch (cause) {
+    throw new PteronError('unsupported', `the GPU can't be opened: ${(cause as Error).message}`, { cause });
+  }
+}
+
+/** A GPU with the module that drives it. Programs of one engine share their compiled kernels. */
+export class Engine {
+  readonly info: EngineInfo;
+  readonly #module: Module;
+  readonly #device: GPUDevice;
+  readonly #ownsDevice: boolean;
+  readonly #parts = new Set<Part>();
+  #disposed = false;
+
+  static async create(options: EngineOptions = {}): Promise<Engine> {
+    const device = options.device ?? (await openDevice());
+    try {
+      const module = await Module.load(options.wasm ?? new URL(/* @vite-ignore */ 'pteron.wasm', import.meta.url), device);
+      const { f16 = true, subgroups = true, requireGpu = false } = options;
+      const wanted = JSON.stringify({ f16, subgroups, requireGpu });
+      module.withText(wanted, (at, size) => module.check(module.call.pteron_engine_open(module.engine, at, size)));
+      return new Engine(module, device, !options.device);
+    } catch (error) {
+      if (!options.device) device.destroy();
+      throw error;
+    }
+  }
+
+  private constructor(module: Module, device: GPUDevice, ownsDevice: boolean) {
+    this.#module = module;
+    this.#device = device;
+    this.#ownsDevice = ownsDevice;
+    this.info = module.json(module.call.pteron_engine_describe(module.engine));
+  }
+
+  usage(): Usage {
+    this.#check();
+    return this.#module.json(this.#module.call.pteron_engine_usage(this.#module.engine));
+  }
+
+  /** Opens a program: its `.pte`, then `.ptd` files with external constants. Its methods are loaded when asked for. */
+  async load(files: Source | readonly Source[], options: LoadOptions = {}): Promise<Program> {
+    this.#check();
+    return Program.open(this.#module, this.#parts, files instanceof Array ? files : [files as Source], options);
+  }
+
+  /** Releases programs and methods with all they have on the GPU. */
+  dispose(): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    for (const part of [...this.#parts]) part.dispose();
+    this.#module.dispose();
+    if (this.#ownsDevice) this.#device.destroy();
+  }
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  #check(): void {
+    if (this.#disposed) throw new PteronError('invalid', 'the engine has been disposed of');
+  }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The WebAssembly module: its exports (src/wasm/abi.h), its memory, its errors.
+import { PteronError, type ErrorKind } from './errors.ts';
+import { GpuPort } from './gpu.ts';
+import { wasiImports } from './wasi.ts';
+
+/** Pointers into the module's memory; 0 is none. */
+export type Handle = number;
+/** −1: an error is in the engine's text. */
+export type Answer = number;
+export const Answer = { failed: -1, no: 0, ok: 1 } as const;
+
+export interface Exports {
+  pteron_allocate(bytes: number): number;
+  pteron_free(at: number): void;
+
+  pteron_engine_create(): Handle;
+  pteron_engine_release(engine: Handle): void;
+  pteron_engine_text(engine: Handle): number;
+  pteron_engine_text_size(engine: Handle): number;
+  pteron_engine_open(engine: Handle, options: number, length: number): Answer;
+  pteron_engine_check(engine: Handle): Answer;
+  pteron_engine_describe(engine: Handle): Answer;
+  pteron_engine_usage(engine: Handle): Answer;
+
+  pteron_program_begin(engine: Handle, options: number, length: number): Handle;
+  pteron_program_release(program: Handle): void;
+  pteron_program_next(program: Handle): number;
+  pteron_program_buffer(program: Handle, size: number): number;
+  pteron_program_supply(program: Handle, size: number): Answer;
+  pteron_program_poll(program: Handle): Answer;
+  pteron_program_describe(program: Handle): Answer;
+  pteron_program_locate(program: Handle, key: number, length: number): number;
+  pteron_program_begin_method(program: Handle, name: number, length: number): Answer;
+  pteron_program_cancel_method(program: Handle): void;
+  pteron_program_finish_method(program: Handle): Handle;
+
+  pteron_method_release(method: Handle): void;
+  pteron_method_describe(method: Handle): Answer;
+  pteron_method_buffer(method: Handle, bytes: number): number;
+  pteron_method_begin(method: Handle, count: number, wantedLow: number, wantedHigh: number): Answer;
+  pteron_method_finish(method: Handle): Answer;
+  pteron_method_outputs(method: Handle): number;
+  pteron_method_reset(method: Handle): Answer;
+  pteron_method_rewind(method: Handle, position: number): Answer;
+  pteron_method_clone(method: Handle): Handle;
+  pteron_method_stats(method: Handle): Answer;
+}
+
+/** What an engine disposes of before itself. */
+export interface Part {
+  dispose(): void;
+}
+
+export type WasmSource = string | URL | Response | BufferSource | WebAssembly.Module;
+
+async function compile(source: WasmSource): Promise<WebAssembly.Module> {
+  if (source instanceof WebAssembly.Module) return source;
+  if (typeof source !== 'string' && !(source instanceof URL) && !(source instanceof Response))
+    return WebAssembly.compile(source);
+  const response = source instanceof Response ? source : await fetch(source);
+  if (!response.ok)
+    throw new PteronError('not found', `the engine can't be fetched from ${response.url}: the server answers ${response.status}`);
+  // Streaming wants the right content type; not every server gives it.
+  const type = response.headers.get('content-type') ?? '';
+  return type.startsWith('application/wasm')
+    ? WebAssembly.compileStreaming(response)
+    : WebAssembly.compile(await response.arrayBuffer());
+}
+
+export class Module {
+  readonly call: Exports;
+  readonly port: GpuPort;
+  readonly #memory: WebAssembly.Memory;
+  readonly #engine: Handle;
+  #broken: PteronError | undefined;
+
+  static async load(source: WasmSource, device: GPUDevice): Promise<Module> {
+    return new Module(await compile(source), device);
+  }
+
+  private constructor(module: WebAssembly.Module, device: GPUDevice) {
+    this.port = new GpuPort(device, device.adapterInfo, () => this.#memory.buffer as ArrayBuffer);
+    const instance = new WebAssembly.Instance(module, {
+      pteron_gpu: this.port.imports(),
+      wasi_snapshot_preview1: wasiImports(() => this.#memory.buffer as ArrayBuffer),
+    });
+    this.#memory = instance.exports['memory'] as WebAssembly.Memory;
+    const functions = Object.entries(instance.exports).filter(([, value]) => typeof value === 'function');
+    const guarded = functions.map(([name, value]) => [name, this.#guard(value as (...args: number[]) => number)]);
+    this.call = Object.fromEntries(guarded) as Exports;
+    (instance.exports['_initialize'] as () => void)();
+    this.#engine = this.call.pteron_engine_create();
+  }
+
+  // What stops the module (memory that can't grow, a bug) leaves it in no state to go on.
+  #guard(wasm: (...args: number[]) => number): (...args: number[]) => number {
+    return (...args) => {
+      if (this.#broken) throw this.#broken;
+      try {
+        return wasm(...args);
+      } catch (cause) {
+        const why = cause instanceof Error ? cause.message : String(cause);
+        this.#broken = new PteronError('internal', `the engine stopped and can't go on; create a new one (${why})`, { cause });
+        throw this.#broken;
+      }
+    };
+  }
+
+  get engine(): Handle {
+    return this.#engine;
+  }
+
+  /** Calls a function that releases something, unless the module is beyond that. */
+  release(free: (handle: Handle) => void, handle: Handle): void {
+    if (!this.#broken) free(handle);
+  }
+
+  dispose(): void {
+    this.release(this.call.pteron_engine_release, this.#engine);
+    this.port.close();
+  }
+
+  bytes(at: number, size: number): Uint8Array<ArrayBuffer> {
+    return new Uint8Array(this.#memory.buffer as ArrayBuffer, at, size);
+  }
+  view(at: number): DataView {
+    return new DataView(this.#memory.buffer, at);
+  }
+
+  /** Calls `use` with a copy of the text in the module's memory. */
+  withText<T>(text: string, use: (at: number, size: number) => T): T {
+    const encoded = new TextEncoder().encode(text);
+    const at = this.call.pteron_allocate(Math.max(encoded.length, 1));
+    if (at === 0) throw new PteronError('out of memory', `the engine has no memory for a text of ${encoded.length} bytes`);
+    try {
+      this.bytes(at, encoded.length).set(encoded);
+      return use(at, encoded.length);
+    } finally {
+      this.call.pteron_free(at);
+    }
+  }
+
+  /** What the last call described. */
+  json<T>(answer: Answer): T {
+    this.check(answer);
+    return JSON.parse(this.#text()) as T;
+  }
+
+  /** Throws the error of a call that failed. */
+  check(answer: Answer): boolean {
+    if (answer === Answer.failed) throw this.#error();
+    return answer === Answer.ok;
+  }
+
+  /** The same for calls that answer with an object. */
+  handle(handle: Handle): Handle {
+    if (handle === 0) throw this.#error();
+    return handle;
+  }
+
+  #text(): string {
+    const size = this.call.pteron_engine_text_size(this.#engine);
+    return new TextDecoder().decode(this.bytes(this.call.pteron_engine_text(this.#engine), size));
+  }
+
+  #error(): PteronError {
+    const { kind, message } = JSON.parse(this.#text()) as { kind: ErrorKind; message: string };
+    return new PteronError(kind, message);
+  }
+}

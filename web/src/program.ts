@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-3-Clause
+import { PteronError } from './errors.ts';
+import { Method } from './method.ts';
+import type { Handle, Module, Part } from './module.ts';
+import type { Source } from './source.ts';
+import type { DType } from './tensor.ts';
+
+export interface ValueInfo {
+  /** False: a number, given as a tensor of rank 0. */
+  tensor: boolean;
+  dtype: DType;
+  /** Upper bounds if dynamic. */
+  shape: number[];
+  dynamic: boolean;
+}
+
+export interface MethodInfo {
+  name: string;
+  inputs: ValueInfo[];
+  outputs: ValueInfo[];
+}
+
+export interface Progress {
+  phase: 'program' | 'weights' | 'pipelines';
+  /** Bytes; of pipelines: how many. */
+  done: number;
+  total: number;
+}
+
+export interface LoadOptions {
+  /** Shorten outputs on the GPU; each adds an output behind the method's own (topK: values, then indices). */
+  epilogues?: { kind: 'argMax' | 'topK'; output?: number; k?: number }[];
+  disabledPasses?: string[];
+  onProgress?: (progress: Progress) => void;
+  /** Stops loading of the program and of its methods. */
+  signal?: AbortSignal;
+}
+
+const Need = { nothing: 0, data: 1, pipelines: 2 } as const;
+const phases = ['program', 'weights', 'pipelines'] as const;
+
+interface NeedRecord {
+  kind: number;
+  source: number;
+  offset: number;
+  size: number;
+  progress: Progress;
+}
+
+/** A program whose methods can be loaded. */
+export class Program implements Disposable {
+  readonly #module: Module;
+  readonly #parts: Set<Part>;
+  readonly #files: readonly Source[];
+  readonly #options: LoadOptions;
+  #handle: Handle;
+  #loading: Promise<unknown> = Promise.resolve();
+  #description: { methods: MethodInfo[]; constants: Record<string, number[]> } = { methods: [], constants: {} };
+
+  /** For Engine. */
+  static async open(
+    module: Module, parts: Set<Part>, files: readonly Source[], options: LoadOptions,
+  ): Promise<Program> {
+    const program = new Program(module, parts, files, options);
+    try {
+      await program.#feed();
+      program.#description = module.json(module.call.pteron_program_describe(program.#handle));
+      return program;
+    } catch (error) {
+      program.dispose();
+      throw error;
+    }
+  }
+
+  private constructor(module: Module, parts: Set<Part>, files: readonly Source[], options: LoadOptions) {
+    this.#module = module;
+    this.#parts = parts;
+    this.#files = files;
+    this.#options = options;
+    const wanted = JSON.stringify({
+      files: files.map(({ name, size }) => ({ name, size })),
+      epilogues: options.epilogues ?? [],
+      disabledPasses: options.disabledPasses ?? [],
+    });
+    this.#handle = module.withText(wanted, (at, size) =>
+      module.handle(module.call.pteron_program_begin(module.engine, at, size)));
+    parts.add(this);
+  }
+
+  get methods(): readonly MethodInfo[] {
+    return this.#description.methods;
+  }
+
+  /** The values of a constant method such as get_vocab_size, or nothing. */
+  constant(name: string): readonly number[] | undefined {
+    return this.#description.constants[name];
+  }
+
+  /** Bytes stored beside the program under a key, e.g. a tokenizer. */
+  async namedData(key: string): Promise<Uint8Array> {
+    this.#check();
+    const { call } = this.#module;
+    const at = this.#module.withText(key, (text, size) =>
+      this.#module.handle(call.pteron_program_locate(this.#handle, text, size)));
+    const { source, offset, size } = this.#record(at);
+    return this.#read(source, offset, size);
+  }
+
+  /** Loads a method, or makes another instance of one that is loaded: weights and kernels are shared, state is not. */
+  async method(name = 'forward'): Promise<Method> {
+    const after = this.#loading; // one at a time
+    const loaded = (async () => {
+      await after.catch(() => undefined);
+      return this.#load(name);
+    })();
+    this.#loading = loaded;
+    return loaded;
+  }
+
+  dispose(): void {
+    if (this.#handle === 0) return;
+    this.#module.release(this.#module.call.pteron_program_release, this.#handle);
+    this.#handle = 0;
+    this.#parts.delete(this);
+  }
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  async #load(name: string): Promise<Method> {
+    this.#check();
+    const module = this.#module;
+    module.withText(name, (at, size) => module.check(module.call.pteron_program_begin_method(this.#handle, at, size)));
+    try {
+      await this.#feed();
+      await this.#settle();
+      const method = new Method(module, this.#parts, module.handle(module.call.pteron_program_finish_method(this.#handle)));
+      await this.#settle().catch((error: unknown) => {
+        method.dispose();
+        throw error;
+      });
+      return method;
+    } catch (error) {
+      if (this.#handle !== 0) module.call.pteron_program_cancel_method(this.#handle);
+      throw error;
+    }
+  }
+
+  /** Errors of what was created on the GPU arrive later: waits for them. */
+  async #settle(): Promise<void> {
+    await this.#module.port.watch.settle();
+    this.#check();
+    this.#module.check(this.#module.call.pteron_engine_check(this.#module.engine));
+  }
+
+  /** Gives what is asked for until nothing is. */
+  async #feed(): Promise<void> {
+    const { call, port } = this.#module;
+    for (;;) {
+      this.#check();
+      const need = this.#record(call.pteron_program_next(this.#handle));
+      this.#options.onProgress?.(need.progress);
+      if (need.kind === Need.nothing) return;
+      if (need.kind === Need.data) {
+        const at = this.#module.handle(call.pteron_program_buffer(this.#handle, need.size));
+        const bytes = await this.#read(need.source, need.offset, need.size);
+        this.#check();
+        this.#module.bytes(at, bytes.length).set(bytes);
+        this.#module.check(call.pteron_program_supply(this.#handle, bytes.length));
+        await port.drain();
+      } else {
+        await port.watch.change();
+        this.#check();
+        this.#module.check(call.pteron_program_poll(this.#handle));
+      }
+    }
+  }
+
+  async #read(source: number, offset: number, size: number): Promise<Uint8Array> {
+    const file = this.#files[source] as Source;
+    const bytes = await file.read(offset, size);
+    if (bytes.length !== size)
+      throw new PteronError('invalid', `${file.name} gave ${bytes.length} bytes at ${offset} instead of ${size}`);
+    return bytes;
+  }
+
+  #record(at: number): NeedRecord {
+    const view = this.#module.view(at);
+    return {
+      kind: view.getUint32(0, true),
+      source: view.getFloat64(8, true),
+      offset: view.getFloat64(16, true),
+      size: view.getFloat64(24, true),
+      progress: {
+        phase: phases[view.getUint32(4, true)] ?? 'program',
+        done: view.getFloat64(32, true),
+        total: view.getFloat64(40, true),
+      },
+    };
+  }
+
+  #check(): void {
+    if (this.#handle === 0) throw new PteronError('cancelled', 'the program has been disposed of');
+    if (this.#options.signal?.aborted) throw new PteronError('cancelled', 'loading was cancelled');
+  }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tensors on the host: row-major, contiguous.
+import { PteronError } from './errors.ts';
+
+/** Element types in the order of C++'s DType, and the arrays that hold them. float16 is given as its bits. */
+const arrays = {
+  bool: Uint8Array,
+  uint8: Uint8Array,
+  int8: Int8Array,
+  int32: Int32Array,
+  float16: Uint16Array,
+  float32: Float32Array,
+  float64: Float64Array,
+  int64: BigInt64Array,
+} as const;
+
+export type DType = keyof typeof arrays;
+export type TensorData<T extends DType = DType> = InstanceType<(typeof arrays)[T]>;
+
+export const dtypes = Object.keys(arrays) as DType[];
+
+export interface Tensor<T extends DType = DType> {
+  dtype: T;
+  shape: readonly number[];
+  data: TensorData<T>;
+}
+
+/** `tensor('int64', [1, 3], [37n, 235n, 396n])`. Numbers are converted to the element type. */
+export function tensor<T extends DType>(dtype: T, shape: readonly number[], values: TensorData<T> | readonly (number | bigint)[]): Tensor<T> {
+  if (!(values instanceof Array)) return { dtype, shape, data: values };
+  const data =
+    dtype === 'int64'
+      ? BigInt64Array.from(values, BigInt)
+      : new (arrays[dtype] as Float32ArrayConstructor)(values.map(Number));
+  return { dtype, shape, data: data as TensorData<T> };
+}
+
+export function elementsOf(shape: readonly number[]): number {
+  return shape.reduce((product, size) => product * size, 1);
+}
+
+/** A copy of bytes as an array of `dtype`. */
+export function dataOf<T extends DType>(dtype: T, bytes: Uint8Array): TensorData<T> {
+  const copy = bytes.slice();
+  return new arrays[dtype](copy.buffer as ArrayBuffer) as TensorData<T>;
+}
+
+/** The bytes of a tensor; an error if they are not what its shape says. */
+export function bytesOf(tensor: Tensor, what: string): Uint8Array {
+  const { dtype, shape, data } = tensor;
+  if (!(data instanceof arrays[dtype]))
+    throw new PteronError('invalid', `${what} is ${dtype}, so its data should be a ${arrays[dtype].name}`);
+  if (data.length !== elementsOf(shape))
+    throw new PteronError('invalid', `${what} of shape [${shape.join(', ')}] has ${data.length} elements instead of ${elementsOf(shape)}`);
+  return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Compiles every kernel that the GPU tests wrote down with Tint, the compiler of Chromium: once without a GPU (Dawn's null
+// backend has every feature and WebGPU's minimal limits), once in the browser down to its GPU driver. A kernel of src/ops
+// that no test wrote down is an error.
+// usage: node tint.ts FOLDER...
+import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { create, globals } from 'webgpu';
+import { checkKernels, type KernelFile, type KernelReport } from './check_kernels.ts';
+import { withPage } from './chromium.ts';
+
+function readKernels(folders: string[]): KernelFile[] {
+  const files = new Map<string, KernelFile>();
+  for (const folder of folders)
+    for (const name of readdirSync(folder).filter((entry) => entry.endsWith('.wgsl')))
+      files.set(name, { name: join(folder, name), text: readFileSync(join(folder, name), 'utf8') });
+  return [...files.values()];
+}
+
+function print(where: string, report: KernelReport): boolean {
+  for (const error of report.errors) console.error(error);
+  console.log(
+    `${where} (${report.adapter}): ${report.compiled} kernels compile, ${report.errors.length} do not` +
+      (report.skipped > 0 ? `, ${report.skipped} need a feature that it does not have` : ''),
+  );
+  return report.errors.length === 0;
+}
+
+const kernels = readKernels(process.argv.slice(2));
+if (kernels.length === 0) {
+  console.error(`no .wgsl files in ${process.argv.slice(2).join(', ')}; run the GPU tests with PTERON_DUMP_WGSL first`);
+  process.exit(1);
+}
+const written = new Set(kernels.map(({ name }) => basename(name).replace(/-\d+\.wgsl$/, '')));
+const sources = globSync('*.wgsl', { cwd: join(import.meta.dirname, '..', '..', 'src', 'ops') });
+const forgotten = sources.map((file) => basename(file, '.wgsl')).filter((kernel) => !written.has(kernel));
+if (forgotten.length > 0) console.error(`no GPU test compiles these kernels: ${forgotten.join(', ')}`);
+Object.assign(globalThis, globals);
+Object.defineProperty(navigator, 'gpu', { value: create(['backend=null']) });
+const withoutGpu = print('Dawn without a GPU', await checkKernels(kernels));
+const inBrowser = print('Chromium', await withPage((page) => page.evaluate(checkKernels, kernels)));
+process.exit(withoutGpu && inBrowser && forgotten.length === 0 ? 0 : 1);

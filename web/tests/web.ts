@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Runs the browser version (web/dist) in headless Chromium: its own tests, then fixtures: one of each suite, with --full
+// (or PTERON_FULL in the environment) or --only all of them.
+// usage: node web.ts [--only TEXT] [--full]
+import { existsSync, globSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { Page } from 'playwright-core';
+import { withPage } from './chromium.ts';
+import { serve } from './server.ts';
+
+const limits = { goal: 600_000, most: 1_500_000 }; // bytes of pteron.wasm
+const { values: options } = parseArgs({
+  options: { only: { type: 'string', default: '' }, full: { type: 'boolean', default: 'PTERON_FULL' in process.env } },
+});
+const web = join(import.meta.dirname, '..');
+const data = join(web, '..', 'tests', 'data');
+const shared = process.env['PTERON_SHARED_FIXTURES'] ?? join(web, '..', '..', 'shared', 'fixtures');
+let failures = 0;
+
+function report(name: string, problem: string, started: number): void {
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  if (problem) {
+    failures += 1;
+    console.error(`FAIL ${name} (${seconds} s)\n     ${problem}`);
+  } else {
+    console.log(`ok   ${name} (${seconds} s)`);
+  }
+}
+
+function checkSize(): void {
+  const bytes = statSync(join(web, 'dist', 'pteron.wasm')).size;
+  const problem = bytes > limits.most ? `it has ${bytes} bytes` : '';
+  report(`pteron.wasm has ${bytes} bytes: at most ${limits.most}, ${limits.goal} would be good`, problem, performance.now());
+}
+
+async function runTests(page: Page): Promise<void> {
+  const names = await page.evaluate(async (path) => Object.keys((await import(path)).tests), '/tests/page/tests.ts');
+  for (const name of names.filter((entry) => entry.includes(options.only))) {
+    const started = performance.now();
+    const problem = await page.evaluate(
+      async ([path, test]) => {
+        const { tests } = await import(path as string);
+        return tests[test as string]().then(() => '', (error: Error) => `${error.message}\n${error.stack}`) as Promise<string>;
+      },
+      ['/tests/page/tests.ts', name],
+    );
+    report(name, problem, started);
+  }
+}
+
+async function runFixtures(page: Page, folders: string[]): Promise<void> {
+  const started = performance.now();
+  const results = await page.evaluate(
+    async ({ library, fixture, urls }) => {
+      const { Engine } = await import(library);
+      const { runFixture } = await import(fixture);
+      const engine = await Engine.create();
+      const out: Record<string, string> = {};
+      for (const url of urls)
+        out[url] = await runFixture(engine, url).catch((error: Error) => `${error.name}: ${error.message}`);
+      const { bufferBytes } = engine.usage();
+      if (bufferBytes > 0) out['all of them'] = `${bufferBytes} bytes are left on the GPU`;
+      engine.dispose();
+      return out;
+    },
+    { library: '/src/index.ts', fixture: '/tests/page/fixture.ts', urls: folders },
+  );
+  const all = Object.entries(results);
+  const count = (what: string): number => all.filter(([, result]) => result === what).length;
+  const problems = all.filter(([, result]) => result !== 'passed' && result !== 'missing');
+  report(
+    `fixtures: ${count('passed')} pass, ${problems.length} fail, ${count('missing')} need ops that are missing`,
+    problems.map(([url, problem]) => `${url}: ${problem}`).join('\n     '),
+    started,
+  );
+}
+
+const roots = [join(data, 'ops'), join(shared, 'ops')].filter((root) => existsSync(root));
+const folders = roots.flatMap((root, i) =>
+  globSync('**/manifest.json', { cwd: root }).sort().map((path) => `/fixtures${i}/${dirname(path)}`));
+const page = `<!doctype html><title>Pteron's tests</title>
+<script type="importmap">{ "imports": { "/src/index.ts": "/dist/pteron.js" } }</script>`;
+const handler = serve(
+  {
+    dist: join(web, 'dist'),
+    tests: join(web, 'tests'),
+    data,
+    ...Object.fromEntries(roots.map((root, i) => [`fixtures${i}`, root])),
+  },
+  page,
+);
+const everySuite = [...new Map(folders.toReversed().map((url) => [dirname(url), url])).values()].reverse();
+const chosen = options.full || options.only ? folders.filter((url) => url.includes(options.only)) : everySuite;
+checkSize();
+await withPage(async (tab) => {
+  await runTests(tab);
+  await runFixtures(tab, chosen);
+}, handler);
+process.exit(failures > 0 ? 1 : 0);
