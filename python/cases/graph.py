@@ -46,6 +46,10 @@ class Graph:
     def tensor(self, dtype: torch.dtype, *shape: int) -> Value:
         return self._add(schema.VkTensor(DATATYPES[dtype], list(shape), -1, -1))
 
+    def like(self, tensor: Value) -> Value:
+        """Another one of the same type and shape."""
+        return self._add(dataclasses.replace(self.graph.values[tensor.id].value))
+
     def constant(self, tensor: torch.Tensor) -> Value:
         self.constants.append(tensor.detach().contiguous().clone())
         return self._add(schema.VkTensor(DATATYPES[tensor.dtype], list(tensor.shape), len(self.constants) - 1, -1))

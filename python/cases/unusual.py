@@ -215,6 +215,18 @@ UPLOADED = [
     uploaded("dynamic", f32(s, 3), torch.arange(3.0), live=[4, 1]),
 ]
 
+def unequal(name, x, y, shape, **rest):
+    draw = named("aten.ne.Tensor", dtype=torch.bool, shape=shape)
+    return case(f"ne_tensor/{name}", torch.ne, x, y, graph=draw, expect_ops="aten.ne.Tensor", **rest)
+
+
+UNEQUAL = [
+    unequal("odd", i32(3, 7, low=0, high=2), i32(3, 7, low=0, high=2), (3, 7)),
+    unequal("broadcast", f32(of=[1.0, 2.0, torch.nan]), f32(of=[[1.0], [torch.nan]]), (2, 3)),
+    unequal("boolean", boolean(5), boolean(5), (5,)),
+    unequal("dynamic", i32(s, t, low=0, high=2), i32(t, low=0, high=2), (9, 5), live=LIVE),
+]
+
 SDPA = "custom_sdpa.default"
 
 
@@ -263,6 +275,7 @@ CASES = [
     *fills("ones", torch.ones, torch.ones_like),
     *NUMBERS,
     *UPLOADED,
+    *UNEQUAL,
     *ATTENTIONS,
     *(case for name in ("lt", "le", "gt", "ge", "eq") for case in comparisons(name)),
 ]

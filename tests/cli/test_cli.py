@@ -29,7 +29,7 @@ class Help(unittest.TestCase):
     def test_help_lists_every_command(self):
         code, out, _ = pteron("--help")
         self.assertEqual(code, 0)
-        for command in ("devices", "info", "run", "generate", "convert"):
+        for command in ("devices", "info", "run", "generate", "convert", "selftest"):
             self.assertIn(command, out)
             code, text, _ = pteron(command, "--help")
             self.assertEqual(code, 0)
@@ -150,6 +150,23 @@ class Generate(unittest.TestCase):
             code, out, err = pteron("generate", LLAMA / "model.pte", "--token-ids", prompt, "--max-tokens", len(run["generated_ids"]), "--json")
             self.assertEqual(code, 0, err)
             self.assertEqual(json.loads(out)["token_ids"], run["generated_ids"])
+
+
+class Selftest(unittest.TestCase):
+    def test_every_kernel_agrees_with_the_cpu(self):
+        code, out, err = pteron("selftest", "--json")
+        self.assertEqual(code, 0, out + err)
+        report = json.loads(out)
+        self.assertEqual([trial for trial in report["trials"] if trial["problem"]], [])
+        self.assertEqual(report["untried"], [])
+        names = [trial["name"] for trial in report["trials"]]
+        self.assertEqual(len(names), len(set(names)))
+
+    def test_prints_a_line_for_each_trial(self):
+        code, out, _ = pteron("selftest", "--only", "softmax")
+        self.assertEqual(code, 0)
+        self.assertRegex(out, r"(?m)^ok +softmax of 7 +softmax +[\d.e-]+$")
+        self.assertRegex(out, r"(?m)^2 passed, 0 failed on ")
 
 
 class Convert(unittest.TestCase):
