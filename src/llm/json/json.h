@@ -23,8 +23,13 @@ class Json {
   using Object = std::vector<JsonMember>;
   using Data = std::variant<std::monostate, bool, i64, f64, std::string, Array, Object>;
 
-  Json() = default;
-  explicit Json(Data data) : data_(std::move(data)) {}
+  Json();
+  explicit Json(Data data);
+  Json(const Json&);
+  Json(Json&&) noexcept;
+  Json& operator=(const Json&);
+  Json& operator=(Json&&) noexcept;
+  ~Json();
 
   // At most max_depth arrays and objects inside of each other.
   static constexpr u32 max_depth = 128;
@@ -62,6 +67,15 @@ struct JsonMember {
   std::string name;
   Json value;
 };
+
+// Here, because a list of members needs to know what they are.
+inline Json::Json() = default;
+inline Json::Json(Data data) : data_(std::move(data)) {}
+inline Json::Json(const Json&) = default;
+inline Json::Json(Json&&) noexcept = default;
+inline Json& Json::operator=(const Json&) = default;
+inline Json& Json::operator=(Json&&) noexcept = default;
+inline Json::~Json() = default;
 
 // With the quotes. Characters that need it are escaped, others only if `ascii`.
 std::string json_quoted(std::string_view text, bool ascii = false);

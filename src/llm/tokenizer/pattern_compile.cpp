@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "llm/tokenizer/pattern.h"
 
+#include <algorithm>
 #include <map>
 
 namespace pteron::llm {
