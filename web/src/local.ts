@@ -61,7 +61,10 @@ export class LocalHost implements Host {
 
   async run({ model, inputs, outputs }: { model: number; inputs: readonly Tensor[]; outputs?: number[] }): Promise<Tensor[]> {
     const loaded = this.#find(model);
-    const attempt = async (): Promise<Tensor[]> => (await this.#method(loaded)).run(inputs, outputs);
+    const attempt = async (): Promise<Tensor[]> => {
+      const { info } = await this.#parts(loaded);
+      return (await this.#method(loaded)).run(inputs, outputs ?? [...info.method.outputs.keys()]);
+    };
     try {
       return await attempt();
     } catch (error) {
@@ -214,6 +217,7 @@ export class LocalHost implements Host {
     const options = { ...request, signal, onProgress };
     let program = await engine.load(sources, options);
     try {
+      const { methods } = program;
       const language = request.epilogues || request.method !== 'forward' ? undefined : program.language();
       if (language) {
         program.dispose();
@@ -223,8 +227,8 @@ export class LocalHost implements Host {
       const info: ModelInfo = {
         name: opened[0]?.name ?? '',
         bytes,
-        methods: program.methods,
-        method: method.info,
+        methods,
+        method: methods.find(({ name }) => name === request.method) ?? method.info,
         report: program.report(request.method),
       };
       if (!language) return { program, info, method };

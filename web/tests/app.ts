@@ -92,6 +92,7 @@ export const appTests: Record<string, (page: Page, files: string[]) => Promise<v
     const nameless = await page.evaluate(() =>
       [...document.querySelectorAll('button, input, textarea, select')]
         .filter((element) => {
+          if (!element.checkVisibility()) return false;
           const { labels } = element as HTMLInputElement;
           return !element.getAttribute('aria-label') && !element.textContent?.trim() && !labels?.length;
         })
