@@ -27,3 +27,21 @@ file(GLOB PTERON_CLI_SOURCES CONFIGURE_DEPENDS src/cli/*.cpp)
 add_executable(pteron_cli ${PTERON_CLI_SOURCES})
 set_target_properties(pteron_cli PROPERTIES OUTPUT_NAME pteron)
 target_link_libraries(pteron_cli PRIVATE pteron_internal pteron_warnings)
+
+# The commit that `pteron bench` names: made again whenever HEAD moves.
+find_package(Git QUIET)
+set(head)
+if(GIT_FOUND)
+  execute_process(COMMAND ${GIT_EXECUTABLE} rev-parse --path-format=absolute --git-path logs/HEAD
+    WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} OUTPUT_VARIABLE head OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+endif()
+if(NOT EXISTS "${head}")
+  set(head)
+endif()
+add_custom_command(
+  OUTPUT ${PTERON_GENERATED}/commit.h
+  COMMAND ${CMAKE_COMMAND} -DGIT=${GIT_EXECUTABLE} -DSOURCE=${CMAKE_SOURCE_DIR} -DOUTPUT=${PTERON_GENERATED}/commit.h
+    -P ${CMAKE_SOURCE_DIR}/cmake/commit.cmake
+  DEPENDS ${head} ${CMAKE_SOURCE_DIR}/cmake/commit.cmake
+  VERBATIM)
+target_sources(pteron_cli PRIVATE ${PTERON_GENERATED}/commit.h)

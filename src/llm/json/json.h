@@ -68,7 +68,7 @@ struct JsonMember {
   Json value;
 };
 
-// Here, because a list of members needs to know what they are.
+// Only here a list of members is a complete type.
 inline Json::Json() = default;
 inline Json::Json(Data data) : data_(std::move(data)) {}
 inline Json::Json(const Json&) = default;
