@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Runs the browser version (web/dist) in headless Chromium: its own tests, the README's examples, the page, then fixtures:
 // one of each suite, with --full (or PTERON_FULL in the environment) or --only all of them.
-// usage: node web.ts [--only TEXT] [--full]
+// usage: node web.ts [--only TEXT] [--full] | node web.ts --model smollm2.pte: a chat model's tests alone
 import { copyFileSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -14,7 +14,11 @@ import { tinyTemplate, tinyTokenizer } from './tiny_chat.ts';
 
 const limits = { goal: 600_000, most: 1_500_000 }; // bytes of pteron.wasm
 const { values: options } = parseArgs({
-  options: { only: { type: 'string', default: '' }, full: { type: 'boolean', default: 'PTERON_FULL' in process.env } },
+  options: {
+    only: { type: 'string', default: '' },
+    full: { type: 'boolean', default: 'PTERON_FULL' in process.env },
+    model: { type: 'string' },
+  },
 });
 const web = join(import.meta.dirname, '..');
 const data = join(web, '..', 'tests', 'data');
@@ -111,19 +115,24 @@ const handler = serve(
     data,
     temp,
     '': temp,
+    models: options.model ? dirname(options.model) : temp,
     ...Object.fromEntries(roots.map((root, i) => [`fixtures${i}`, root])),
   },
   page,
 );
 const everySuite = [...new Map(folders.toReversed().map((url) => [dirname(url), url])).values()].reverse();
 const chosen = options.full || options.only ? folders.filter((url) => url.includes(options.only)) : everySuite;
-checkSize();
-await withPage(async (tab) => {
-  await runTests(tab, '/tests/page/tests.ts');
-  await runTests(tab, '/tests/page/pteron_tests.ts');
-  await runExamples(tab);
-  await runFixtures(tab, chosen);
-}, handler);
-await runApp(temp);
+if (options.model) {
+  await withPage((tab) => runTests(tab, '/tests/page/model_tests.ts'), handler);
+} else {
+  checkSize();
+  await withPage(async (tab) => {
+    await runTests(tab, '/tests/page/tests.ts');
+    await runTests(tab, '/tests/page/pteron_tests.ts');
+    await runExamples(tab);
+    await runFixtures(tab, chosen);
+  }, handler);
+  await runApp(temp);
+}
 rmSync(temp, { recursive: true });
 process.exit(failures > 0 ? 1 : 0);
