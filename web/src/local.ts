@@ -41,14 +41,13 @@ async function readText(file: string | Blob, cache: LoadRequest['cache'], signal
 
 export class LocalHost implements Host {
   readonly #models = new Map<number, Loaded>();
-  #options: EngineOptions = {};
+  #options: EngineOptions | undefined; // nothing: not open
   #engine: Promise<Engine> | undefined;
   #last = 0;
 
   async open(options: EngineOptions): Promise<EngineInfo> {
     this.#options = options;
-    this.#engine = Engine.create(options);
-    return (await this.#engine).info;
+    return (await this.#ready()).info;
   }
 
   async load(request: LoadRequest, { signal, emit }: Context<Progress>): Promise<{ model: number; info: ModelInfo }> {
@@ -99,9 +98,7 @@ export class LocalHost implements Host {
 
   async stats({ model }: { model: number }): Promise<ModelStats> {
     const { method, chat } = await this.#parts(this.#find(model));
-    const engine = await this.#engine;
-    if (!engine) throw new PteronError('invalid', 'the engine has been disposed of');
-    return { usage: engine.usage(), profile: chat?.times() ?? method?.times() ?? [] };
+    return { usage: (await this.#ready()).usage(), profile: chat?.times() ?? method?.times() ?? [] };
   }
 
   async profile({ model, on }: { model: number; on: boolean }): Promise<void> {
@@ -123,9 +120,20 @@ export class LocalHost implements Host {
 
   async close(): Promise<void> {
     const engine = await this.#engine?.catch(() => undefined);
+    this.#options = undefined;
     this.#engine = undefined;
     this.#models.clear();
     engine?.dispose();
+  }
+
+  /** The engine; what failed to open is tried again at the next call. */
+  #ready(): Promise<Engine> {
+    if (!this.#options) throw new PteronError('invalid', 'the engine has been disposed of');
+    if (this.#engine) return this.#engine;
+    const opening = Engine.create(this.#options);
+    opening.catch(() => (this.#engine = undefined));
+    this.#engine = opening;
+    return opening;
   }
 
   #find(model: number): Loaded {
@@ -135,12 +143,15 @@ export class LocalHost implements Host {
   }
 
   #parts(loaded: Loaded): Promise<Parts> {
-    loaded.parts ??= this.#build(loaded.request).then((parts) => {
+    if (loaded.parts) return loaded.parts;
+    const building = this.#build(loaded.request).then((parts) => {
       parts.chat?.profile(loaded.profiling);
       parts.method?.profile(loaded.profiling);
       return parts;
     });
-    return loaded.parts;
+    building.catch(() => (loaded.parts = undefined));
+    loaded.parts = building;
+    return building;
   }
 
   async #method(loaded: Loaded): Promise<Method> {
@@ -152,15 +163,14 @@ export class LocalHost implements Host {
 
   /** Opens the device again, once, whoever notices first. */
   async #recover(error: unknown): Promise<void> {
-    if (this.#options.device) throw error; // the page's own, and its to replace
-    const lost = this.#engine;
+    if (this.#options?.device) throw error; // the page's own, and its to replace
+    const lost = this.#ready();
     const engine = await lost;
-    if (!engine) throw error;
     if (this.#engine !== lost || !engine.lost) return;
     for (const loaded of this.#models.values()) loaded.parts = undefined;
+    this.#engine = undefined;
     engine.dispose();
-    this.#engine = Engine.create(this.#options);
-    await this.#engine;
+    await this.#ready();
   }
 
   async #answer(
@@ -191,8 +201,7 @@ export class LocalHost implements Host {
   }
 
   async #build(request: LoadRequest, signal?: AbortSignal, emit?: (progress: Progress) => void): Promise<Parts> {
-    if (!this.#engine) throw new PteronError('invalid', 'the engine has been disposed of');
-    const engine = await this.#engine;
+    const engine = await this.#ready();
     // Only while it is being loaded: a signal that fires later means nothing.
     const stop = new AbortController();
     const abort = (): void => stop.abort();

@@ -136,7 +136,7 @@ export class UrlSource implements Source {
         }
       } catch (error) {
         if (error instanceof PteronError && error.kind !== 'not found') throw error;
-        this.#init.signal?.throwIfAborted();
+        if (this.#init.signal?.aborted) throw new PteronError('cancelled', `loading ${this.name} was cancelled`, { cause: error });
         why = (error as Error).message;
       }
       this.#reader = undefined;
