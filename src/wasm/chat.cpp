@@ -64,9 +64,9 @@ Result<std::vector<u32>> render(const LanguageModel& model, const std::string& m
     return not_found("the model has no chat template; load it with one, or use run() with tokens");
   const Tokenizer& tokenizer = *model.tokenizer();
   const auto spelled = [&](std::optional<u32> id) { return id ? tokenizer.token(*id).value_or("") : ""; };
-  TRY(const std::string text, model.chat_template()->render({.messages = messages,
-                                                             .bos_token = spelled(tokenizer.bos()),
-                                                             .eos_token = spelled(tokenizer.eos())}));
+  TRY(const std::string text,
+      model.chat_template()->render(
+          {.messages = messages, .bos_token = spelled(tokenizer.bos()), .eos_token = spelled(tokenizer.eos())}));
   return tokenizer.encode(text, {.add_special = false});  // the template writes them
 }
 
@@ -111,7 +111,8 @@ PTERON_EXPORT(pteron_chat_release) void release_chat(ChatHandle* chat) { delete 
 
 PTERON_EXPORT(pteron_chat_describe) Answer describe_chat(ChatHandle* chat) {
   const bool ready = chat->model.chat_template() != nullptr;
-  Json out{{"vocabulary", chat->model.info().vocab_size}, {"contextTokens", chat->model.info().context}, {"chat", ready}};
+  Json out{
+      {"vocabulary", chat->model.info().vocab_size}, {"contextTokens", chat->model.info().context}, {"chat", ready}};
   if (!ready) out["problem"] = "the model has no chat template; load it with one";
   return chat->engine.tell(out);
 }
