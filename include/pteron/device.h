@@ -33,6 +33,7 @@ struct DeviceOptions {
 struct GpuUsage {
   u64 buffers = 0, buffer_bytes = 0, peak_buffer_bytes = 0, pipelines = 0, bind_groups = 0;
   u64 creates = 0, writes = 0, written_bytes = 0, submits = 0, dispatches = 0;  // ever
+  u64 waited_nanoseconds = 0;                                                   // ever, for the GPU
 };
 
 namespace graph {

@@ -60,6 +60,14 @@ struct MethodStats {
   u64 gpu_bytes = 0;  // memory of this instance alone
 };
 
+// What a step's dispatches read and write by what they bind, as if no cache kept anything from one to the next.
+struct MemoryTraffic {
+  u64 weights = 0, state = 0, activations = 0;
+  // Each weight and each live position of a cache once: no step can do with less.
+  u64 needed = 0;
+  u64 total() const { return weights + state + activations; }
+};
+
 struct OpTiming {
   std::string op;
   std::string kernel;
@@ -92,6 +100,8 @@ class Method {
   Result<Method> clone();       // an independent copy in the same state
 
   MethodStats stats() const;
+  // Of the last execute, modelled. Caches count as far as `positions` of them are in use.
+  MemoryTraffic traffic(u32 positions) const;
   // Time per op of the next executes, by GPU timestamps. Slows them down.
   void set_profiling(bool on);
   std::vector<OpTiming> profile() const;

@@ -27,6 +27,7 @@ std::string cache_directory();              // where a user's cached files belon
 
 u64 peak_resident_bytes();
 u64 resident_bytes();
-f64 cpu_seconds();  // of all threads of this process, user and system
+f64 cpu_seconds();         // of all threads of this process, user and system
+f64 thread_cpu_seconds();  // of the calling thread
 
 }  // namespace pteron::os

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 
 namespace pteron::os {
 namespace {
@@ -97,6 +98,12 @@ f64 cpu_seconds() {
   getrusage(RUSAGE_SELF, &usage);
   const auto seconds = [](const timeval& t) { return f64(t.tv_sec) + f64(t.tv_usec) * 1e-6; };
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+f64 thread_cpu_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return f64(time.tv_sec) + f64(time.tv_nsec) * 1e-9;
 }
 
 }  // namespace pteron::os

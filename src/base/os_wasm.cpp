@@ -18,5 +18,6 @@ std::string cache_directory() { return {}; }
 u64 peak_resident_bytes() { return resident_bytes(); }  // WebAssembly memory only grows
 u64 resident_bytes() { return u64(__builtin_wasm_memory_size(0)) * 65536; }
 f64 cpu_seconds() { return 0; }
+f64 thread_cpu_seconds() { return 0; }
 
 }  // namespace pteron::os

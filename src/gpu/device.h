@@ -115,6 +115,7 @@ struct Counters {
   std::atomic<u64> peak_buffer_bytes{0};
   std::atomic<u64> creates{0};  // create* calls ever, without encoders, passes and command buffers
   std::atomic<u64> writes{0}, written_bytes{0}, submits{0}, dispatches{0};
+  std::atomic<u64> waited_nanoseconds{0};  // for the GPU
 };
 
 class Device;

@@ -5,6 +5,8 @@
 
 #include "graph/loaded.h"
 
+#include <pteron/program.h>
+
 #include <functional>
 
 namespace pteron::graph {
@@ -53,6 +55,7 @@ class Instance final : private PlanHost {
   Status rewind(u32 position);  // forgets what caches hold from this position on
   const StepStats& stats() const { return stats_; }
   u64 gpu_bytes() const;  // of this instance alone
+  MemoryTraffic traffic(u32 positions) const;
 
   void set_profiling(bool on) { profiling_ = on; }
   std::vector<OpTime> profile() const;

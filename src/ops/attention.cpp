@@ -40,13 +40,30 @@ struct Attention {
 
 constexpr u32 max_dim = 512;  // of a head: a thread keeps one in registers
 constexpr u32 few_queries = 4;
+constexpr u32 max_shared_heads = 8;
+constexpr u32 max_shared_elements = 1024;  // of queries, which a thread keeps in memory of its own
 constexpr u32 keys_per_split = 64;
 constexpr u32 max_splits = 32;
 
+// How a kernel divides the work.
+struct Sharing {
+  u32 heads;      // per thread, with the same keys
+  u32 workgroup;  // threads
+};
+
+// A processor saves loads by using a key for several heads, and has registers in memory anyway; small workgroups keep
+// its cores busy. A GPU wants many threads with few registers.
+Sharing sharing_of(const gpu::DeviceInfo& device, u32 heads_per_kv, u32 dim) {
+  if (device.adapter.type != gpu::AdapterType::cpu) return {1, 64};
+  u32 heads = std::min({heads_per_kv, max_shared_heads, std::max(max_shared_elements / dim, 1u)});
+  while (heads_per_kv % heads != 0) --heads;
+  return {heads, 16};
+}
+
 // In how many parts the keys are walked. Few queries would leave most of a GPU idle, and a thread must not loop for
 // too long.
-u32 splits_of(const gpu::DeviceInfo& device, u32 keys, u32 queries, u32 dim, u32 value_dim) {
-  const u64 rounds = ceil_div(dim, 4) + ceil_div(value_dim, 4) + 1;  // for four keys
+u32 splits_of(const gpu::DeviceInfo& device, u32 keys, u32 queries, u32 dim, u32 value_dim, u32 heads) {
+  const u64 rounds = u64(ceil_div(dim, 4) + ceil_div(value_dim, 4)) * (1 + heads) + heads + 1;  // for four keys
   const u64 longest = std::min<u64>(max_rounds(device) / rounds * 4, UINT32_MAX);
   const u32 least = std::max(ceil_div(keys, u32(longest)), 1u);
   if (queries > few_queries) return least;
@@ -62,21 +79,27 @@ Status attend(Plan& op, const Attention& a) {
                     " elements are not supported; at most ", max_dim, " are");
   if (a.y.numel() == 0) return {};
   REQUIRE(op, dim > 0, "heads of ", a.q.tensor.shape(), " have no elements");
+  const Sharing sharing = sharing_of(op.device(), a.heads / a.kv_heads, dim);
   const auto kernel = [&](bool partial) {
     return Kernel(kernels::attention, Spec()
+                                          .num("HEADS", sharing.heads)
+                                          .num("WORKGROUP", sharing.workgroup)
                                           .num("D", dim)
                                           .num("VALUE_D", value_dim)
                                           .flag("CAUSAL", a.causal)
                                           .flag("HAS_MASK", a.mask.has_value())
                                           .flag("PARTIAL", partial)
                                           .input("q", a.q.dtype)
-                                          .input("k", a.k.dtype())
+                                          .input_quads("k", a.k.dtype())
+                                          .input_quads("v", a.v.dtype())
                                           .input("mask", a.mask ? a.mask->dtype() : a.q.dtype)
                                           .output("y", partial ? DType::f32 : a.y.dtype()));
   };
-  const auto splits_for = [&](u32 keys, u32 queries) { return splits_of(op.device(), keys, queries, dim, value_dim); };
+  const auto splits_for = [&](u32 keys, u32 queries) {
+    return splits_of(op.device(), keys, queries, dim, value_dim, sharing.heads);
+  };
   const u32 splits = splits_for(a.keys, a.queries);
-  AttentionParams params{rows * splits,
+  AttentionParams params{rows / sharing.heads * splits,
                          a.heads,
                          a.queries,
                          splits,
@@ -93,13 +116,15 @@ Status attend(Plan& op, const Attention& a) {
                          a.mask_at};
   const Operand mask = a.mask ? Operand(*a.mask) : a.q.data;
   if (!op.branch(splits > 1))
-    return op.dispatch(kernel(false), {a.q.data, a.k, a.v, mask, a.y}, params, one_thread_per(rows, 64));
+    return op.dispatch(kernel(false), {a.q.data, a.k, a.v, mask, a.y}, params,
+                       one_thread_per(params.count, sharing.workgroup));
 
   // Enough for any number of queries and keys.
   const u32 few = std::min(a.max_queries, few_queries), most = splits_for(a.max_keys, a.max_queries);
   const u64 parts = std::max<u64>(u64(few) * splits_for(a.max_keys, few), most > 1 ? u64(a.max_queries) * most : 0);
   const Operand scratch = op.scratch(u64(a.batch) * a.heads * parts * (value_dim + 2) * sizeof(f32));
-  TRY_DO(op.dispatch(kernel(true), {a.q.data, a.k, a.v, mask, scratch}, params, one_thread_per(params.count, 64)));
+  TRY_DO(op.dispatch(kernel(true), {a.q.data, a.k, a.v, mask, scratch}, params,
+                     one_thread_per(params.count, sharing.workgroup)));
   const u32 count = rows * value_dim;
   return op.dispatch(
       {kernels::attention_merge, Spec().output("y", a.y.dtype())}, {scratch, a.y},

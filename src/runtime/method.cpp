@@ -347,6 +347,18 @@ MethodStats Method::stats() const {
   return out;
 }
 
+MemoryTraffic Method::traffic(u32 positions) const {
+  MemoryTraffic out;
+  for (const auto& instance : impl_->instances) {
+    const MemoryTraffic part = instance->traffic(positions);
+    out.weights += part.weights;
+    out.state += part.state;
+    out.activations += part.activations;
+    out.needed += part.needed;
+  }
+  return out;
+}
+
 void Method::set_profiling(bool on) {
   for (auto& instance : impl_->instances) instance->set_profiling(on);
 }

@@ -4,6 +4,7 @@
 #include "gpu/native/native.h"
 
 #include <array>
+#include <chrono>
 #include <cstring>
 
 namespace pteron::gpu {
@@ -310,7 +311,7 @@ Status NativeDevice::begin_read(Id buffer, MutableBytes into) {
 
 Result<bool> NativeDevice::poll_read(Id buffer, bool wait) {
   if (wait)
-    poll_until_idle(device_);
+    wait_for_gpu();
   else
     wgpuInstanceProcessEvents(instance_);
   const std::scoped_lock lock(mutex_);
@@ -332,9 +333,15 @@ Result<bool> NativeDevice::poll_read(Id buffer, bool wait) {
   return true;
 }
 
+void NativeDevice::wait_for_gpu() {
+  const auto start = std::chrono::steady_clock::now();
+  poll_until_idle(device_);
+  counters().waited_nanoseconds += u64(std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count());
+}
+
 Status NativeDevice::wait_idle() {
   TRY_DO(health());
-  poll_until_idle(device_);
+  wait_for_gpu();
   return health();
 }
 

@@ -48,6 +48,8 @@ class NativeDevice final : public Device {
     WGPUMapAsyncStatus status = WGPUMapAsyncStatus_Success;
     std::string message;
   };
+  void wait_for_gpu();
+
   // Profiling: two timestamps per dispatch, resolved and copied to where the host can read them.
   struct Timestamps {
     u32 capacity = 0;

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Counts what `pteron bench` reports: after warm-up, a step should allocate nothing.
+#include "cli/allocations.h"
+
+#include <cstdlib>
+#include <new>
+
+namespace {
+thread_local pteron::u64 count = 0;
+}
+
+#ifndef __SANITIZE_ADDRESS__
+void* operator new(std::size_t size) {
+  ++count;
+  if (void* p = std::malloc(size > 0 ? size : 1)) return p;
+  throw std::bad_alloc();
+}
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+#endif
+
+namespace pteron::cli {
+
+u64 allocations_of_this_thread() { return count; }
+
+}  // namespace pteron::cli

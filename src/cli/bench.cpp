@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a program costs on this device. A language model is measured in prompts and single tokens, any other program in
+// runs on made-up inputs.
+#include "base/os.h"
+#include "cli/cli.h"
+#include "cli/meter.h"
+
+#include <commit.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+
+namespace pteron::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options : Common {
+  std::string model, method = "forward";
+  u32 prefill = 64, decode = 32, context = 32, prompts = 3;
+};
+
+Json to_json(const Spread& s) {
+  return {{"median", s.median}, {"lower_quartile", s.lower_quartile}, {"upper_quartile", s.upper_quartile}};
+}
+
+// Prompts and tokens for a method that takes (tokens [1, S], position [1]). What a step costs depends neither on the
+// tokens nor on what the caches hold, so a context need not be computed to be there.
+class Decoder {
+ public:
+  Decoder(Method& method, u32 capacity) : method_(method), capacity_(capacity) {
+    tokens_.resize(method.info().inputs[0].shape[1]);
+    u32 state = 1;
+    for (i64& token : tokens_) token = (state = state * 1664525 + 1013904223) >> 24;
+  }
+
+  u32 capacity() const { return capacity_; }
+
+  Status step(u32 position, u32 count) {
+    const i64 at = position;
+    const TensorView inputs[] = {{DType::i64, Shape{1, count}, std::as_bytes(std::span(tokens_).first(count))},
+                                 {DType::i64, Shape{1}, std::as_bytes(std::span(&at, 1))}};
+    TRY_DO(method_.begin(inputs, u64(1) << (method_.info().outputs.size() - 1)));
+    TRY_DO(method_.finish());
+    return {};
+  }
+  // A prompt from position 0 on, in as few steps as the program allows.
+  Status prompt(u32 count) {
+    for (u32 at = 0; at < count; at += u32(tokens_.size())) TRY_DO(step(at, std::min(count - at, u32(tokens_.size()))));
+    return {};
+  }
+
+ private:
+  Method& method_;
+  u32 capacity_;
+  std::vector<i64> tokens_;
+};
+
+bool is_decoder(const MethodInfo& info) {
+  const auto& in = info.inputs;
+  return in.size() == 2 && in[0].dtype == DType::i64 && in[0].shape.rank() == 2 && in[0].shape[0] == 1 &&
+         in[0].dynamic && in[1].dtype == DType::i64 && in[1].shape == Shape{1};
+}
+
+u32 cache_positions(const Program& program, const MethodInfo& info) {
+  for (const char* name : {"get_max_context_len", "get_max_seq_len"})
+    if (const auto value = program.constant(name); value && value->size() == 1) return u32(value->front());
+  return info.inputs[0].shape[1];
+}
+
+// GPU time by kernel of the last execute, longest first.
+Json kernel_times(const Method& method, f64& total_ms) {
+  std::map<std::string, f64> by_kernel;
+  for (const OpTiming& t : method.profile()) {
+    by_kernel[t.kernel] += f64(t.nanoseconds) * 1e-6;
+    total_ms += f64(t.nanoseconds) * 1e-6;
+  }
+  std::vector<std::pair<std::string, f64>> sorted(by_kernel.begin(), by_kernel.end());
+  std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  Json out = Json::object();
+  for (const auto& [kernel, ms] : sorted) out[kernel] = ms;
+  return out;
+}
+
+// By timestamps, in a step of its own: they need a pass for each dispatch, which costs time.
+template <class Fn>
+Status profile(Method& method, const Device& device, Json& report, Fn step) {
+  report["gpu_ms"] = nullptr;
+  if (!device.adapter().timestamps) return {};
+  method.set_profiling(true);
+  TRY_DO(step());
+  method.set_profiling(false);
+  f64 total = 0;
+  Json kernels = kernel_times(method, total);
+  report["gpu_ms"] = total;
+  report["gpu_ms_by_kernel"] = std::move(kernels);
+  return {};
+}
+
+void add_counts(Json& report, const Meter& meter, const std::string& unit) {
+  const Meter::Counts counts = meter.counts();
+  report["dispatches_per_" + unit] = counts.dispatches;
+  report["queue_writes_per_" + unit] = counts.queue_writes;
+  report["submits_per_" + unit] = counts.submits;
+  report["host_allocations_per_" + unit] = counts.host_allocations;
+  report["creates_per_" + unit] = counts.creates;
+  report["host_us_per_" + unit] = meter.host_us().median;
+  report["host_us_spread"] = to_json(meter.host_us());
+  report["host_cpu_us_spread"] = to_json(meter.host_cpu_us());  // of the thread; says more on a busy machine
+}
+
+void add_traffic(Json& report, const Method& method, u32 positions) {
+  const MemoryTraffic traffic = method.traffic(positions);
+  report["bytes_touched"] = traffic.total();
+  report["bytes_needed"] = traffic.needed;
+  report["bytes_ratio"] = traffic.needed > 0 ? f64(traffic.total()) / f64(traffic.needed) : 0;
+}
+
+Status measure_decoder(Decoder decoder, Method& method, const Device& device, const Options& options, Json& report) {
+  const u64 last = u64(options.context) + options.decode + 1;
+  if (last > decoder.capacity())
+    return invalid("--context ", options.context, " and --decode ", options.decode, " need ", last,
+                   " positions, but the program's caches hold ", decoder.capacity());
+  if (options.prefill > decoder.capacity())
+    return invalid("--prefill ", options.prefill, " is more than the program's caches hold, ", decoder.capacity());
+  Meter prompts(device, options.prompts), tokens(device, options.decode);
+  if (options.prefill > 0) {
+    TRY_DO(decoder.prompt(options.prefill));
+    for (u32 i = 0; i < options.prompts; ++i) TRY_DO(prompts.run([&] { return decoder.prompt(options.prefill); }));
+  }
+  TRY_DO(decoder.step(options.context, 1));
+  for (u32 i = 0; i < options.decode; ++i) TRY_DO(tokens.run([&] { return decoder.step(options.context + i, 1); }));
+  const f64 count = f64(options.prefill);
+  report["context"] = options.context;
+  report["decode_tok_s"] = options.decode > 0 ? 1e3 / tokens.wall_ms().median : 0;
+  report["decode_cpu_ms"] = tokens.cpu_ms().median;
+  report["decode_ms_spread"] = to_json(tokens.wall_ms());
+  report["decode_cpu_ms_spread"] = to_json(tokens.cpu_ms());
+  report["prefill_tokens"] = options.prefill;
+  report["prefill_tok_s"] = options.prefill > 0 ? count * 1e3 / prompts.wall_ms().median : 0;
+  report["prefill_cpu_ms"] = options.prefill > 0 ? prompts.cpu_ms().median / count : 0;  // per token
+  report["prefill_ms_spread"] = to_json(prompts.wall_ms());
+  add_counts(report, tokens, "token");
+  add_traffic(report, method, options.context + options.decode);
+  return profile(method, device, report, [&] { return decoder.step(options.context + options.decode, 1); });
+}
+
+// Floats in (-1, 1); integers 0, which any table has.
+Result<Tensor> made_up(const ValueInfo& info) {
+  if (!info.is_tensor && info.dtype != DType::i64)
+    return unsupported("a number of type ", info.dtype, " is fixed by the program; bench can't make it up");
+  Tensor out(info.dtype, info.shape);
+  u32 state = 1;
+  const auto next = [&state] { return f32(i32(state = state * 1664525 + 1013904223)) * 0x1p-31f; };
+  if (info.dtype == DType::f32) std::ranges::generate(out.as<f32>(), next);
+  if (info.dtype == DType::f64) std::ranges::generate(out.as<f64>(), next);
+  return out;
+}
+
+Status measure_runs(Method& method, const Device& device, const Options& options, Json& report) {
+  std::vector<Tensor> inputs;
+  for (const ValueInfo& info : method.info().inputs) {
+    TRY(Tensor tensor, made_up(info));
+    inputs.push_back(std::move(tensor));
+  }
+  const std::vector<TensorView> views(inputs.begin(), inputs.end());
+  const auto run = [&]() -> Status {
+    TRY_DO(method.execute(views));
+    return {};
+  };
+  Meter runs(device, options.decode);
+  TRY_DO(run());
+  for (u32 i = 0; i < options.decode; ++i) TRY_DO(runs.run(run));
+  report["run_ms"] = runs.wall_ms().median;
+  report["run_cpu_ms"] = runs.cpu_ms().median;
+  report["run_ms_spread"] = to_json(runs.wall_ms());
+  report["run_cpu_ms_spread"] = to_json(runs.cpu_ms());
+  add_counts(report, runs, "run");
+  add_traffic(report, method, UINT32_MAX);
+  return profile(method, device, report, run);
+}
+
+void print(const Json& report) {
+  for (const auto& [key, value] : report.items()) {
+    if (value.is_object() && value.contains("median"))
+      std::printf("%-28s %.3f (%.3f to %.3f)\n", key.c_str(), value["median"].get<f64>(),
+                  value["lower_quartile"].get<f64>(), value["upper_quartile"].get<f64>());
+    else if (value.is_object())
+      for (const auto& [name, part] : value.items()) std::printf("  %-26s %.3f\n", name.c_str(), part.get<f64>());
+    else if (value.is_number_float())
+      std::printf("%-28s %.3f\n", key.c_str(), value.get<f64>());
+    else
+      std::printf("%-28s %s\n", key.c_str(),
+                  value.is_string() ? value.get<std::string>().c_str() : value.dump().c_str());
+  }
+}
+
+f64 milliseconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<f64, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+Status run(const Options& options) {
+  const auto start = std::chrono::steady_clock::now();
+  TRY(const Device device, Device::open(options.device_options()));
+  const f64 device_ms = milliseconds_since(start);
+  LoadOptions load = options.load_options();
+  load.device = device;
+  load.epilogues = {{Epilogue::arg_max, 0, 1}};
+  TRY(auto program, Program::load(options.model, load));
+  const auto described = std::ranges::find(program.methods(), options.method, &MethodInfo::name);
+  const bool decoder = described != program.methods().end() && is_decoder(*described);
+  if (!decoder) {
+    load.epilogues.clear();
+    TRY(program, Program::load(options.model, load));
+  }
+  TRY(auto method, program.method(options.method));
+  const f64 load_ms = milliseconds_since(start);
+  if (!options.quiet) announce(device);
+
+  std::error_code ignored;
+  Json report{{"model", options.model},
+              {"file_bytes", std::filesystem::file_size(options.model, ignored)},
+              {"adapter", device.adapter().name},
+              {"driver", device.adapter().driver},
+              {"adapter_type", device.adapter().type},
+              {"f16", device.adapter().f16},
+              {"version", version()},
+              {"commit", PTERON_COMMIT},
+              {"load_ms", load_ms},
+              {"device_ms", device_ms}};  // a part of load_ms
+  TRY_DO(decoder ? measure_decoder(Decoder(method, cache_positions(program, method.info())), method, device, options,
+                                   report)
+                 : measure_runs(method, device, options, report));
+  report["late_pipelines"] = method.stats().late_pipelines;
+  report["gpu_buffer_mb"] = f64(device.usage().peak_buffer_bytes) * 1e-6;
+  report["peak_rss_mb"] = f64(os::peak_resident_bytes()) * 1e-6;
+  if (options.json)
+    std::printf("%s\n", report.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+  else
+    print(report);
+  return {};
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, int& exit_code) {
+  auto* command = app.add_subcommand("bench", "Measure what a program costs on this device");
+  auto options = std::make_shared<Options>();
+  command->add_option("MODEL", options->model, "Program (.pte)")->required();
+  command->add_option("--prefill", options->prefill, "Tokens of the prompt (language models)")->capture_default_str();
+  command->add_option("--decode", options->decode, "Tokens to decode, or runs of any other program")
+      ->capture_default_str();
+  command->add_option("--context", options->context, "Positions before the first decoded token")->capture_default_str();
+  command->add_option("--prompts", options->prompts, "How often the prompt is measured")->capture_default_str();
+  command->add_option("--method", options->method, "Method to run")->capture_default_str();
+  add_device_flags(*command, *options);
+  add_program_flags(*command, *options);
+  command->callback([options, &exit_code] {
+    if (auto status = run(*options); !status) exit_code = report(status.error());
+  });
+}
+
+}  // namespace pteron::cli
