@@ -2,13 +2,14 @@
 """What the table of cases promises. usage: test_cases.py (needs torch and ExecuTorch, and python/ on the path)"""
 import contextlib
 import io
+import json
 import re
 import tempfile
 import unittest
 from pathlib import Path
 
 import torch
-from cases import drift, export, golden, lowering
+from cases import drift, export, finetune, golden, lowering
 from cases.case import case, dim, f32, i64
 from cases.table import coverage, families
 
@@ -134,6 +135,11 @@ class Drift(unittest.TestCase):
             self.assertEqual(code, 1)
             self.assertIn("add/y is not in the table", text)
             self.assertIn("add/x is not in the repository", text)
+
+    def test_training_data_is_what_torch_computes(self):
+        manifest, data = finetune.contents()
+        self.assertEqual(json.loads((finetune.DATA / "manifest.json").read_text()), manifest)
+        self.assertEqual(drift.changed_tensors(data, (finetune.DATA / "data.bin").read_bytes()), [])
 
     def test_is_not_seen_in_the_last_bit_of_a_float(self):
         value = torch.tensor([1.0, -2.5])
