@@ -34,6 +34,8 @@ struct LoadOptions {
   std::vector<std::string> data_files;  // .ptd files with external constants
   std::vector<std::string> disabled_passes;
   std::vector<std::string> routes;  // "gemm=shared": which kernels a family of ops must use, for tests and measurements
+  // Words behind every tensor of a step and behind scratch memory that nobody may write: a step fails if a kernel did.
+  bool guards = false;
   std::vector<Epilogue> epilogues;  // each adds an output behind the method's own (top_k: values, then indices)
   ProgressFn progress;
 };
@@ -103,6 +105,8 @@ class Method {
   // Time per op of the next executes, by GPU timestamps. Slows them down.
   void set_profiling(bool on);
   std::vector<OpTiming> profile() const;
+  // Names of the kernels that the last execute ran, each once.
+  std::vector<std::string> kernels() const;
 
  private:
   friend class Program;
