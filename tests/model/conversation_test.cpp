@@ -40,19 +40,18 @@ Turn ask(Chat& chat, const std::string& question, u64 max_tokens, u64 cancel_aft
 
 // Goes back every few turns, and between two branches that were one conversation once.
 std::vector<Turn> thirty_turns(const LanguageModel& model) {
-  const char* questions[] = {"Hi!",    "Why?",        "Name a fruit.", "And then?", "Say it in French.",
-                             "2 + 3?", "Who are you?"};
-  Chat chat = *Chat::create(model, {.system = "Be brief."});
+  const char* questions[] = {"Hi!", "Why?", "A fruit?", "And then?", "In French?", "2 + 3?", "Who are you?"};
+  Chat chat = *Chat::create(model, {.system = "Hi"});
   std::optional<Chat> branch;
   std::vector<Turn> turns;
   for (u32 turn = 0; turn < 30; ++turn) {
     const size_t deep = chat.messages().size();
-    size_t kept = deep > 9 ? 3 : deep;
+    size_t kept = deep > 7 ? 3 : deep;
     if (turn % 5 == 4 && kept > 3) kept -= 2 + turn % 2 * 2;
     EXPECT_EQ(error_of(chat.rewind(std::max<size_t>(kept, 1))), "");
     if (turn % 7 == 2) branch.emplace(*chat.fork());
     if (turn % 7 == 5 && branch) std::swap(chat, *branch);
-    turns.push_back(ask(chat, questions[turn * 4 % 7], 3 + turn % 5, turn % 6 == 3 ? 2 : UINT64_MAX));
+    turns.push_back(ask(chat, questions[turn * 4 % 7], 2 + turn % 4, turn % 6 == 3 ? 2 : UINT64_MAX));
   }
   return turns;
 }
@@ -96,7 +95,7 @@ TEST_F(SmolLm2, ThirtyTurnsWithRewindsForksAndCancelsEqualFreshPrefills) {
       return true;
     });
   }
-  EXPECT_GT(sure, 90u);
+  EXPECT_GT(sure, 60u);
 }
 
 }  // namespace
