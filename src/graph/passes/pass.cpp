@@ -7,10 +7,10 @@
 namespace pteron::graph {
 
 // Weights are made whole first. Fusions that take more come before others: SwiGLU needs its two linears alone, the norm
-// goes to whatever linear remains.
+// goes to whatever linear remains, and elementwise chains are what nobody else wanted.
 std::span<const Pass* const> all_passes() {
-  static constexpr std::array passes{&offsets_pass, &swiglu_pass,       &residual_pass, &siblings_pass,
-                                     &norm_pass,    &rotary_cache_pass, &dead_code_pass};
+  static constexpr std::array passes{&offsets_pass, &swiglu_pass,       &residual_pass,    &siblings_pass,
+                                     &norm_pass,    &rotary_cache_pass, &elementwise_pass, &dead_code_pass};
   return passes;
 }
 
