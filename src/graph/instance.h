@@ -69,6 +69,7 @@ class Instance final : private PlanHost {
     std::vector<gpu::Dispatch> steps;
     std::vector<gpu::BindGroup> groups;  // by variant
     bool stale = true;
+    bool is_done = false;  // for good
   };
   struct Late {  // a variant that the survey did not see
     u32 op;

@@ -279,6 +279,7 @@ Status Instance::submit(u64 wanted) {
   dispatch_ops_.clear();
   for (u32 op = 0; op < records_.size(); ++op) {
     if (!c_.ops[op].has_effects && (c_.ops[op].needed_by & wanted) == 0) continue;
+    if (records_[op].is_done) continue;
     for (const gpu::Dispatch& step : records_[op].steps) {
       dispatches_.push_back(step);
       dispatch_ops_.push_back(op);
@@ -314,6 +315,7 @@ Status Instance::submit(u64 wanted) {
     TRY_DO(device_.submit(submission));
   }
   faults_dirty_ = false;
+  for (const u32 op : dispatch_ops_) records_[op].is_done = c_.ops[op].is_constant;
   stats_.dispatches = u32(dispatches_.size());
   stats_.read_back = read_bytes_;
   in_flight_ = true;

@@ -15,11 +15,12 @@ std::span<const Pass* const> all_passes() {
 }
 
 Status check_pass_names(std::span<const std::string> names) {
-  constexpr std::string_view in_the_planner = "alias-copies";
   for (const std::string& name : names) {
     const auto is_it = [&](const Pass* pass) { return pass->name == name; };
-    if (name == in_the_planner || std::ranges::any_of(all_passes(), is_it)) continue;
-    std::string known(in_the_planner);
+    if (std::ranges::find(planner_passes, name, &PlannerPass::name) != std::end(planner_passes) || std::ranges::any_of(all_passes(), is_it))
+      continue;
+    std::string known;
+    for (const PlannerPass& pass : planner_passes) known += str(known.empty() ? "" : ", ", pass.name);
     for (const Pass* pass : all_passes()) known += str(", ", pass->name);
     return invalid("there is no pass '", name, "' to disable; there are: ", known);
   }
