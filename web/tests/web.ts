@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Runs the browser version (web/dist) in headless Chromium: its own tests, the README's examples, the page, then fixtures:
 // one of each suite, with --full (or PTERON_FULL in the environment) or --only all of them.
-// usage: node web.ts [--only TEXT] [--full] | node web.ts --model smollm2.pte: a chat model's tests alone
+// usage: node web.ts [--only TEXT] [--full] | node web.ts --app: the page's tests alone | node web.ts --model smollm2.pte:
+// a chat model's tests alone
 import { copyFileSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Page } from 'playwright-core';
-import { appTests, serveApp } from './app.ts';
-import { withPage } from './chromium.ts';
+import { appTests, type AppTest } from './app.ts';
+import { serveApp } from './app_support.ts';
+import { uncaught, withPage } from './chromium.ts';
 import { serve } from './server.ts';
 import { tinyTemplate, tinyTokenizer } from './tiny_chat.ts';
 
@@ -17,6 +19,7 @@ const { values: options } = parseArgs({
   options: {
     only: { type: 'string', default: '' },
     full: { type: 'boolean', default: 'PTERON_FULL' in process.env },
+    app: { type: 'boolean', default: false },
     model: { type: 'string' },
   },
 });
@@ -44,7 +47,9 @@ function checkSize(): void {
 async function attempt(name: string, doing: () => Promise<unknown>): Promise<void> {
   if (!name.includes(options.only)) return;
   const started = performance.now();
-  report(name, await doing().then(() => '', (error: Error) => `${error.message}\n${error.stack}`), started);
+  const problem = await doing().then(() => '', (error: Error) => `${error.message}\n${error.stack}`);
+  const loose = uncaught.splice(0).map((message) => `nobody caught: ${message}`);
+  report(name, [problem, ...loose].filter(Boolean).join('\n     '), started);
 }
 
 async function runTests(page: Page, file: string): Promise<void> {
@@ -62,13 +67,12 @@ async function runExamples(page: Page): Promise<void> {
       page.evaluate((text) => import(URL.createObjectURL(new Blob([text], { type: 'text/javascript' }))), code));
 }
 
-async function runApp(temp: string): Promise<void> {
+async function runApp(tests: Record<string, AppTest>, models: string): Promise<void> {
   const files = ['model.pte', 'tokenizer.json', 'chat_template.jinja'].map((name) => join(temp, name));
-  const names = Object.keys(appTests);
-  if (!names.some((name) => name.includes(options.only))) return;
-  await withPage(async (page) => {
-    for (const name of names) await attempt(name, () => (appTests[name] as (typeof appTests)[string])(page, files));
-  }, serveApp(temp));
+  if (!Object.keys(tests).some((name) => name.includes(options.only))) return;
+  await withPage(async (page, stopServer) => {
+    for (const [name, test] of Object.entries(tests)) await attempt(name, () => test(page, files, stopServer));
+  }, serveApp(models));
 }
 
 async function runFixtures(page: Page, folders: string[]): Promise<void> {
@@ -124,15 +128,17 @@ const everySuite = [...new Map(folders.toReversed().map((url) => [dirname(url), 
 const chosen = options.full || options.only ? folders.filter((url) => url.includes(options.only)) : everySuite;
 if (options.model) {
   await withPage((tab) => runTests(tab, '/tests/page/model_tests.ts'), handler);
+} else if (options.app) {
+  await runApp(appTests, temp);
 } else {
   checkSize();
   await withPage(async (tab) => {
-    await runTests(tab, '/tests/page/tests.ts');
-    await runTests(tab, '/tests/page/pteron_tests.ts');
+    for (const file of ['tests', 'pteron_tests', 'loading_tests', 'failure_tests']) await runTests(tab, `/tests/page/${file}.ts`);
     await runExamples(tab);
     await runFixtures(tab, chosen);
   }, handler);
-  await runApp(temp);
+  await runApp(appTests, temp);
 }
+for (const message of uncaught) report('nothing is left uncaught', message, performance.now());
 rmSync(temp, { recursive: true });
 process.exit(failures > 0 ? 1 : 0);

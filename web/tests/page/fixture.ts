@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Real programs with goldens, as tests/support/fixture.h reads them: a folder with model.pte, manifest.json, raw tensors.
-import { fromBytes, tensor, type DType, type Engine, type Method, type Tensor, type ValueInfo } from '../../src/index.ts';
+import { fromBytes, numbers, tensor, type DType, type Engine, type Method, type Tensor, type ValueInfo } from '../../src/index.ts';
 
 interface TensorEntry {
   file?: string; // of its own, or a part of data.bin
@@ -54,17 +54,6 @@ async function readTensor(folder: string, entry: TensorEntry, info?: ValueInfo):
 const readTensors = (folder: string, entries: TensorEntry[], infos: ValueInfo[] = []): Promise<Tensor[]> =>
   Promise.all(entries.map((entry, i) => readTensor(folder, entry, infos[i])));
 
-function halfToNumber(bits: number): number {
-  const sign = bits & 0x8000 ? -1 : 1;
-  const exponent = (bits >> 10) & 31;
-  const mantissa = bits & 0x3ff;
-  if (exponent === 31) return mantissa ? NaN : sign * Infinity;
-  return sign * (exponent === 0 ? mantissa * 2 ** -24 : (1024 + mantissa) * 2 ** (exponent - 25));
-}
-
-const element = ({ dtype, data }: Tensor, i: number): number =>
-  dtype === 'float16' ? halfToNumber(Number(data[i])) : Number(data[i]);
-
 function elementProblem(a: number, e: number, dtype: DType, { atol, rtol, int8Slack }: Tolerance): boolean {
   if (Object.is(a, e) || a === e) return false;
   const delta = Math.abs(a - e); // NaN passes no comparison
@@ -77,13 +66,14 @@ export function difference(actual: Tensor, expected: Tensor, tolerance: Toleranc
   const { dtype, shape, data } = expected;
   if (actual.dtype !== dtype) return `dtype ${actual.dtype} instead of ${dtype}`;
   if (actual.shape.join() !== shape.join()) return `shape [${actual.shape}] instead of [${shape}]`;
+  const [given, wanted] = [numbers(actual), numbers(expected)];
   let bad = 0;
   let first = '';
   let errorEnergy = 0;
   let energy = 0;
   for (let i = 0; i < data.length; i += 1) {
-    const a = element(actual, i);
-    const e = element(expected, i);
+    const a = given[i] as number;
+    const e = wanted[i] as number;
     if (Number.isFinite(a) && Number.isFinite(e)) {
       errorEnergy += (a - e) ** 2;
       energy += e ** 2;

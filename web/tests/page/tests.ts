@@ -5,6 +5,7 @@ import {
 } from '../../src/index.ts';
 import { expect, expectError } from './expect.ts';
 import { difference, fetchBytes } from './fixture.ts';
+import { changed } from './support.ts';
 
 const folder = '/data/llama_tiny/rope_llama';
 const model = `${folder}/model.pte`;
@@ -52,15 +53,7 @@ async function withDevice(
   use: (program: Program, engine: Engine) => Promise<void>,
 ): Promise<void> {
   const device = await openDevice();
-  const changed = new Proxy(device, {
-    get(target, name) {
-      const replace = replaced[String(name)];
-      if (replace) return replace(target);
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === 'function' ? value.bind(target) : value;
-    },
-  });
-  const engine = await Engine.create({ device: changed });
+  const engine = await Engine.create({ device: changed(device, replaced) });
   await use(await engine.load(await fromUrl(model)), engine);
   engine.dispose();
   device.destroy();
