@@ -31,7 +31,7 @@ export async function keep(page: Page, name: string): Promise<void> {
     await page.screenshot({ path: join(screenshots, `${file}.png`) });
   };
   for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme });
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     for (const [width, height] of [[1280, 860], [390, 844]] as const) {
       await page.setViewportSize({ width, height });
       await take(`${name}-${width}-${colorScheme}`, width);

@@ -3,13 +3,16 @@
 // one of each suite, with --full (or PTERON_FULL in the environment) or --only all of them.
 // usage: node web.ts [--only TEXT] [--full] | node web.ts --app: the page's tests alone | node web.ts --model smollm2.pte:
 // a chat model's tests alone
-import { copyFileSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Page } from 'playwright-core';
 import { appTests, type AppTest } from './app.ts';
 import { serveApp } from './app_support.ts';
+import { chatAppTests } from './chat_app.ts';
 import { uncaught, withPage } from './chromium.ts';
 import { serve } from './server.ts';
 import { tinyTemplate, tinyTokenizer } from './tiny_chat.ts';
@@ -75,6 +78,15 @@ async function runApp(tests: Record<string, AppTest>, models: string): Promise<v
   }, serveApp(models));
 }
 
+/** A folder as tools/serve_web makes it. */
+function bundle(model: string): string {
+  const folder = join(temp, 'models');
+  mkdirSync(folder);
+  symlinkSync(model, join(folder, 'smollm2.pte'));
+  writeFileSync(join(folder, 'models.json'), JSON.stringify([{ name: 'SmolLM2', file: 'smollm2.pte', bytes: statSync(model).size }]));
+  return folder;
+}
+
 async function runFixtures(page: Page, folders: string[]): Promise<void> {
   const started = performance.now();
   const results = await page.evaluate(
@@ -116,6 +128,7 @@ const handler = serve(
   {
     dist: join(web, 'dist'),
     tests: join(web, 'tests'),
+    app: join(web, 'app'),
     data,
     temp,
     '': temp,
@@ -128,12 +141,13 @@ const everySuite = [...new Map(folders.toReversed().map((url) => [dirname(url), 
 const chosen = options.full || options.only ? folders.filter((url) => url.includes(options.only)) : everySuite;
 if (options.model) {
   await withPage((tab) => runTests(tab, '/tests/page/model_tests.ts'), handler);
+  await runApp(chatAppTests, bundle(options.model));
 } else if (options.app) {
   await runApp(appTests, temp);
 } else {
   checkSize();
   await withPage(async (tab) => {
-    for (const file of ['tests', 'pteron_tests', 'loading_tests', 'failure_tests']) await runTests(tab, `/tests/page/${file}.ts`);
+    for (const file of ['tests', 'pteron_tests', 'loading_tests', 'failure_tests', 'app_tests']) await runTests(tab, `/tests/page/${file}.ts`);
     await runExamples(tab);
     await runFixtures(tab, chosen);
   }, handler);

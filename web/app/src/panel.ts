@@ -37,7 +37,7 @@ function memoryPlan({ weights, state, activations, total }: MethodReport['memory
     part.style.flex = `${size} 0 0`;
     if (size > 0) bar.append(part);
   }
-  const rows = parts.map(([name, label, size]) =>
+  const rows = parts.filter(([, , size]) => size > 0).map(([name, label, size]) =>
     make('div', { className: name }, make('dt', { className: 'key' }, label), make('dd', {}, bytes(size))));
   return [bar, make('dl', {}, ...rows, make('div', {}, make('dt', {}, 'Memory in all'), make('dd', {}, bytes(total))))];
 }
@@ -88,7 +88,7 @@ function showTimes(times: OpTime[]): void {
     ...sorted.map(([op, nanoseconds]) => {
       const bar = make('div', { className: 'bar' });
       bar.style.width = `${(100 * nanoseconds) / most}%`;
-      return make('li', {}, make('code', {}, op), make('span', {}, time(nanoseconds / 1e6)), bar);
+      return make('li', {}, make('code', { title: op }, op), make('span', {}, time(nanoseconds / 1e6)), bar);
     }),
   );
 }
