@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs the browser version (web/dist) in headless Chromium: its own tests, the README's examples, the page, then fixtures:
-// one of each suite, with --full (or PTERON_FULL in the environment) or --only all of them.
-// usage: node web.ts [--only TEXT] [--full] | node web.ts --app: the page's tests alone | node web.ts --model smollm2.pte:
-// a chat model's tests alone
+// Runs the browser version (web/dist) in headless Chromium.
+// usage: node web.ts PART [--only TEXT] [--model smollm2.pte --native pteron]
+//   tests      what the package promises, its README's examples
+//   page       the page in app/ as a user sees it
+//   fixtures   real programs with goldens: all of them, or those whose folder contains TEXT
+//   chat       a real chat model, against the native build, and in the page
+import { execFileSync } from 'node:child_process';
 import {
   copyFileSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync,
 } from 'node:fs';
@@ -18,12 +21,12 @@ import { serve } from './server.ts';
 import { tinyTemplate, tinyTokenizer } from './tiny_chat.ts';
 
 const limits = { goal: 600_000, most: 1_500_000 }; // bytes of pteron.wasm
-const { values: options } = parseArgs({
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
     only: { type: 'string', default: '' },
-    full: { type: 'boolean', default: 'PTERON_FULL' in process.env },
-    app: { type: 'boolean', default: false },
-    model: { type: 'string' },
+    model: { type: 'string', default: '' },
+    native: { type: 'string', default: '' },
   },
 });
 const web = join(import.meta.dirname, '..');
@@ -87,7 +90,17 @@ function bundle(model: string): string {
   return folder;
 }
 
-async function runFixtures(page: Page, folders: string[]): Promise<void> {
+/** What the native build says: enough of an answer to compare. */
+function answerNatively(): void {
+  const prompt = [504, 3575, 282, 4649, 314]; // "The capital of France is"
+  const wanted = ['--ignore-eos', '--max-tokens', '32', '--json', '--logprobs', '2', '--quiet'];
+  const answer = execFileSync(options.native, ['generate', options.model, '--token-ids', ...prompt.map(String), ...wanted], { encoding: 'utf8' });
+  writeFileSync(join(temp, 'native.json'), JSON.stringify({ prompt, ...JSON.parse(answer) }));
+}
+
+async function runFixtures(page: Page): Promise<void> {
+  const folders = roots.flatMap((root, i) =>
+    globSync('**/manifest.json', { cwd: root }).sort().map((path) => `/fixtures${i}/${dirname(path)}`));
   const started = performance.now();
   const results = await page.evaluate(
     async ({ library, fixture, urls }) => {
@@ -95,14 +108,17 @@ async function runFixtures(page: Page, folders: string[]): Promise<void> {
       const { runFixture } = await import(fixture);
       const engine = await Engine.create();
       const out: Record<string, string> = {};
-      for (const url of urls)
-        out[url] = await runFixture(engine, url).catch((error: Error) => `${error.name}: ${error.message}`);
+      const left = urls.values();
+      const worker = async (): Promise<void> => {
+        for (const url of left) out[url] = await runFixture(engine, url).catch((error: Error) => `${error.name}: ${error.message}`);
+      };
+      await Promise.all([worker(), worker(), worker(), worker()]); // while one compiles, another one runs
       const { bufferBytes } = engine.usage();
       if (bufferBytes > 0) out['all of them'] = `${bufferBytes} bytes are left on the GPU`;
       engine.dispose();
       return out;
     },
-    { library: '/src/index.ts', fixture: '/tests/page/fixture.ts', urls: folders },
+    { library: '/src/index.ts', fixture: '/tests/page/fixture.ts', urls: folders.filter((url) => url.includes(options.only)) },
   );
   const all = Object.entries(results);
   const count = (what: string): number => all.filter(([, result]) => result === what).length;
@@ -115,8 +131,6 @@ async function runFixtures(page: Page, folders: string[]): Promise<void> {
 }
 
 const roots = [join(data, 'ops'), join(shared, 'ops')].filter((root) => existsSync(root));
-const folders = roots.flatMap((root, i) =>
-  globSync('**/manifest.json', { cwd: root }).sort().map((path) => `/fixtures${i}/${dirname(path)}`));
 const temp = mkdtempSync(join(tmpdir(), 'pteron-web-'));
 copyFileSync(join(data, 'llama_tiny', 'rope_llama', 'model.pte'), join(temp, 'model.pte'));
 writeFileSync(join(temp, 'tokenizer.json'), tinyTokenizer());
@@ -132,27 +146,30 @@ const handler = serve(
     data,
     temp,
     '': temp,
-    models: options.model ? dirname(options.model) : temp,
+    models: dirname(options.model),
     ...Object.fromEntries(roots.map((root, i) => [`fixtures${i}`, root])),
   },
   page,
 );
-const everySuite = [...new Map(folders.toReversed().map((url) => [dirname(url), url])).values()].reverse();
-const chosen = options.full || options.only ? folders.filter((url) => url.includes(options.only)) : everySuite;
-if (options.model) {
-  await withPage((tab) => runTests(tab, '/tests/page/model_tests.ts'), handler);
-  await runApp(chatAppTests, bundle(options.model));
-} else if (options.app) {
-  await runApp(appTests, temp);
-} else {
-  checkSize();
-  await withPage(async (tab) => {
-    for (const file of ['tests', 'pteron_tests', 'loading_tests', 'failure_tests', 'app_tests']) await runTests(tab, `/tests/page/${file}.ts`);
-    await runExamples(tab);
-    await runFixtures(tab, chosen);
-  }, handler);
-  await runApp(appTests, temp);
-}
+const parts: Record<string, () => Promise<void>> = {
+  async tests() {
+    checkSize();
+    await withPage(async (tab) => {
+      for (const file of ['tests', 'pteron_tests', 'loading_tests', 'failure_tests', 'app_tests']) await runTests(tab, `/tests/page/${file}.ts`);
+      await runExamples(tab);
+    }, handler);
+  },
+  page: () => runApp(appTests, temp),
+  fixtures: () => withPage(runFixtures, handler),
+  async chat() {
+    answerNatively();
+    await withPage((tab) => runTests(tab, '/tests/page/model_tests.ts'), handler);
+    await runApp(chatAppTests, bundle(options.model));
+  },
+};
+const part = parts[positionals[0] ?? ''];
+if (!part) throw new Error(`'${positionals[0]}' is no part; there are ${Object.keys(parts).join(', ')}`);
+await part();
 for (const message of uncaught) report('nothing is left uncaught', message, performance.now());
 rmSync(temp, { recursive: true });
 process.exit(failures > 0 ? 1 : 0);

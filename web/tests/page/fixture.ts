@@ -42,16 +42,32 @@ export async function fetchBytes(url: string): Promise<ArrayBuffer> {
   return response.arrayBuffer();
 }
 
+/** The files of a folder, each fetched once. */
+class Folder {
+  readonly #url: string;
+  readonly #files = new Map<string, Promise<ArrayBuffer>>();
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  fetch(name: string): Promise<ArrayBuffer> {
+    const file = this.#files.get(name) ?? fetchBytes(`${this.#url}/${name}`);
+    this.#files.set(name, file);
+    return file;
+  }
+}
+
 // JSON does not tell 4.0 from 4: what a number is, the method says.
-async function readTensor(folder: string, entry: TensorEntry, info?: ValueInfo): Promise<Tensor> {
+async function readTensor(folder: Folder, entry: TensorEntry, info?: ValueInfo): Promise<Tensor> {
   if (entry.scalar !== undefined) return tensor(info?.dtype ?? 'float64', [], [entry.scalar]);
-  const whole = await fetchBytes(`${folder}/${entry.file ?? 'data.bin'}`);
+  const whole = await folder.fetch(entry.file ?? 'data.bin');
   const bytes = entry.offset === undefined ? whole : whole.slice(entry.offset, entry.offset + (entry.size ?? 0));
   const data = tensor(entry.dtype, [0], []).data.constructor as new (bytes: ArrayBuffer) => Tensor['data'];
   return { dtype: entry.dtype, shape: entry.shape, data: new data(bytes) };
 }
 
-const readTensors = (folder: string, entries: TensorEntry[], infos: ValueInfo[] = []): Promise<Tensor[]> =>
+const readTensors = (folder: Folder, entries: TensorEntry[], infos: ValueInfo[] = []): Promise<Tensor[]> =>
   Promise.all(entries.map((entry, i) => readTensor(folder, entry, infos[i])));
 
 function elementProblem(a: number, e: number, dtype: DType, { atol, rtol, int8Slack }: Tolerance): boolean {
@@ -98,12 +114,13 @@ function listSets({ inputs, outputs, live, steps = [] }: Manifest): [string, Set
 }
 
 /** "passed", "missing" (it needs ops that are not there yet), or what went wrong. */
-export async function runFixture(engine: Engine, folder: string): Promise<string> {
-  const manifest = (await (await fetch(`${folder}/manifest.json`)).json()) as Manifest;
+export async function runFixture(engine: Engine, url: string): Promise<string> {
+  const folder = new Folder(url);
+  const manifest = (await (await fetch(`${url}/manifest.json`)).json()) as Manifest;
   const ops = Object.keys(manifest.delegate_ops ?? {});
   if (!ops.every((op) => engine.info.ops.includes(op))) return 'missing';
   const files = ['model.pte', ...(manifest.data_files ?? [])];
-  const sources = files.map(async (name) => fromBytes(await fetchBytes(`${folder}/${name}`), `${folder}/${name}`));
+  const sources = files.map(async (name) => fromBytes(await folder.fetch(name), `${url}/${name}`));
   const outside = Object.keys(manifest.portable_ops ?? {}).filter((op) => op !== 'aten::copy_');
   using program = await engine.load(await Promise.all(sources));
   if (outside.length > 0) return await refused(program.method('forward'), outside);

@@ -2,7 +2,7 @@
 // What Pteron and Model promise; each runs in the page.
 import { tensor } from '../../src/index.ts';
 import { expect, expectError } from './expect.ts';
-import { answerOf, file, question, replacing, withModel } from './support.ts';
+import { answerOf, countCrossings, file, question, replacing, withModel } from './support.ts';
 
 export const tests: Record<string, () => Promise<void>> = {
   async 'a model in a worker gives the answers of one on this thread'() {
@@ -33,6 +33,18 @@ export const tests: Record<string, () => Promise<void>> = {
       const again = await model.chat(question, { maxTokens: 10 }).result;
       expect(again.text === text && again.reusedTokens > 0, `the same question gave '${again.text}', ${again.reusedTokens} reused`);
     });
+  },
+
+  async 'a token of an answer crosses the border a handful of times'() {
+    const crossings = countCrossings();
+    await withModel(async (model) => {
+      await answerOf(model, 2);
+      crossings.restart();
+      const { tokens } = await model.chat(question, { maxTokens: 40 }).result;
+      const [calls, returns] = [crossings.calls / tokens, crossings.returns / tokens];
+      console.log(`     a token: ${calls.toFixed(1)} calls into the module, ${returns.toFixed(1)} out of it`);
+      expect(tokens >= 8 && calls <= 7 && returns <= 9, `${calls} calls into the module a token, ${returns} out of it`);
+    }, { worker: false }).finally(crossings.stop);
   },
 
   async 'an answer can be aborted, and the next one is whole'() {

@@ -63,3 +63,27 @@ export function changed(device: GPUDevice, replaced: Record<string, (device: GPU
     },
   });
 }
+
+type Call = (...args: number[]) => number;
+
+/** Counts the calls into modules that are instantiated from now on, and theirs of the port. */
+export function countCrossings(): { calls: number; returns: number; restart: () => void; stop: () => void } {
+  const { Instance } = WebAssembly;
+  const counter = {
+    calls: 0,
+    returns: 0,
+    restart: () => void (counter.calls = counter.returns = 0),
+    stop: () => void (WebAssembly.Instance = Instance),
+  };
+  const counted = (functions: object, kind: 'calls' | 'returns'): Record<string, Call> =>
+    Object.fromEntries(Object.entries(functions).map(([name, value]) =>
+      [name, typeof value === 'function' ? (...args: number[]) => ((counter[kind] += 1), (value as Call)(...args)) : value]));
+  WebAssembly.Instance = class {
+    readonly exports: WebAssembly.Exports;
+    constructor(module: WebAssembly.Module, imports: WebAssembly.Imports) {
+      const wasm = new Instance(module, { ...imports, pteron_gpu: counted(imports['pteron_gpu'] ?? {}, 'returns') });
+      this.exports = counted(wasm.exports, 'calls');
+    }
+  } as typeof Instance;
+  return counter;
+}
