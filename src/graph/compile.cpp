@@ -12,7 +12,9 @@ bool ConstantUse::matches(const Graph& graph, std::span<const PackedPart> parts)
   return std::equal(pieces.begin(), pieces.end(), parts.begin(), parts.end(),
                     [&](const ConstantPiece& piece, const PackedPart& part) {
                       const Tensor* tensor = graph.tensor(part.constant);
-                      return tensor && tensor->constant == piece.constant && piece.packing == part.packing;
+                      return tensor && tensor->constant && tensor->dtype == piece.from &&
+                             piece.packing == part.packing &&
+                             graph.constants[*tensor->constant].location == graph.constants[piece.constant].location;
                     });
 }
 
@@ -43,6 +45,7 @@ class Compiler {
     TRY_DO(Surveyor(c_, traffic_).run(problems));
     if (problems && !problems->empty()) return {};
     if (!options_.is_disabled("alias-copies") && alias_copies()) TRY_DO(Surveyor(c_, traffic_).run(nullptr));
+    if (!options_.is_disabled("constant-folding")) find_constant_ops();
     assign_storage();
     TRY_DO(place_memory());
     assign_slots();
@@ -107,6 +110,32 @@ class Compiler {
 
   ValueId root(ValueId id) const { return c_.facts.root[id]; }
 
+  // Ops that depend on constants alone.
+  void find_constant_ops() {
+    const Graph& graph = c_.graph;
+    std::vector<u32> writers(graph.values.size(), 0);
+    for (const auto& written : traffic_.writes)
+      for (ValueId id : written) ++writers[root(id)];
+    std::vector<u8> fixed(graph.values.size(), 0), faults(graph.ops.size(), 0);
+    for (ValueId id = 0; id < graph.values.size(); ++id)
+      fixed[id] = graph.tensor(id) && graph.tensor(id)->constant && writers[id] == 0;
+    for (const FaultSlot& fault : c_.faults) faults[fault.op] = 1;
+    const auto is_fixed = [&](ValueId id) { return fixed[root(id)] != 0; };
+    const auto is_new = [&](ValueId id) {
+      const ValueId r = root(id);
+      return writers[r] == 1 && !graph.tensor(r)->constant && !graph.is_input(r);
+    };
+    for (u32 op = 0; op < graph.ops.size(); ++op) {
+      OpPlan& plan = c_.ops[op];
+      const auto &reads = traffic_.reads[op], &writes = traffic_.writes[op];
+      const auto varies = [&](ValueId id) { return c_.facts.varies[id] != 0; };
+      plan.is_constant = !plan.reads_host && !faults[op] && std::ranges::none_of(plan.reads, varies) &&
+                         std::ranges::all_of(reads, is_fixed) && std::ranges::all_of(writes, is_new);
+      if (plan.is_constant)
+        for (ValueId id : writes) fixed[root(id)] = 1;
+    }
+  }
+
   void assign_storage() {
     const Graph& graph = c_.graph;
     c_.storage.assign(graph.values.size(), {});
@@ -125,7 +154,8 @@ class Compiler {
       if (tensor.constant && written[id]) {
         storage.kind = StorageKind::state;
         storage.index = u32(c_.states.size());
-        c_.states.push_back({*tensor.constant, id, tensor.dtype, c_.facts.dtype[id], storage.bytes, cache_axis(id)});
+        c_.states.push_back({*tensor.constant, id, tensor.dtype, c_.facts.dtype[id], storage.bytes, cache_axis(id),
+                             position_bytes(id)});
       } else if (tensor.constant) {
         storage.kind = StorageKind::constant;
         storage.index = constant_use(tensor, id, storage.bytes);
@@ -138,9 +168,29 @@ class Compiler {
   }
 
   std::optional<u32> cache_axis(ValueId id) const {
-    for (const auto& [value, axis] : traffic_.caches)
-      if (root(value) == id) return axis;
+    for (const Traffic::CacheUse& use : traffic_.caches)
+      if (use.writes && root(use.value) == id) return use.axis;
     return std::nullopt;
+  }
+
+  // What a position takes of a state that all ops use as a cache, so that it can start small. 0: it can't.
+  u64 position_bytes(ValueId id) const {
+    const auto axis = cache_axis(id);
+    const Shape& shape = c_.graph.tensor(id)->max;
+    if (!axis || shape.product(0, *axis) != 1) return 0;
+    for (ValueId output : c_.graph.outputs)
+      if (c_.graph.tensor(output) && root(output) == id) return 0;
+    const auto is_it = [&](ValueId value) { return root(value) == id; };
+    for (u32 op = 0; op < c_.graph.ops.size(); ++op) {
+      const bool touches =
+          std::ranges::any_of(traffic_.reads[op], is_it) || std::ranges::any_of(traffic_.writes[op], is_it);
+      const auto declares = [&](const Traffic::CacheUse& use) {
+        return use.op == op && use.axis == *axis && root(use.value) == id;
+      };
+      if (touches && std::ranges::none_of(traffic_.caches, declares)) return 0;
+    }
+    const u64 bytes = shape.product(*axis + 1, shape.rank()) * size_of(c_.facts.dtype[id]);
+    return bytes % 16 == 0 ? bytes : 0;
   }
 
   u32 constant_use(const Tensor& tensor, ValueId id, u64 bytes) {
@@ -173,7 +223,10 @@ class Compiler {
       if (graph.tensor(id)) touch(id, -1);
     for (i64 op = 0; op < end; ++op) {
       for (ValueId id : traffic_.reads[size_t(op)]) touch(id, op);
-      for (ValueId id : traffic_.writes[size_t(op)]) touch(id, op);
+      for (ValueId id : traffic_.writes[size_t(op)]) {
+        touch(id, op);
+        if (c_.ops[size_t(op)].is_constant) touch(id, -1), touch(id, end);  // also for the next step
+      }
     }
     for (ValueId id : graph.outputs)
       if (graph.tensor(id)) touch(id, end);

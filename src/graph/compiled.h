@@ -30,6 +30,7 @@ struct OpPlan {
   u64 needed_by = 0;                  // bit i: output i depends on this op (bit 63 stands for all from the 64th on)
   bool has_effects = false;           // writes state, or works for an op that does: runs whatever outputs are wanted
   bool reads_host = false;            // looks at the contents of an input: plans at every execute
+  bool is_constant = false;           // always gives the same, which stays where it is: runs once per instance
 };
 
 enum class StorageKind : u8 {
@@ -69,6 +70,7 @@ struct StateUse {
   u64 bytes = 0;
   // A cache whose axis `cache_axis` is the position in a sequence: later positions can be forgotten.
   std::optional<u32> cache_axis;
+  u64 position_bytes = 0;  // if not 0, memory for further positions may come when they are used
 };
 
 struct IndexCheck {

@@ -9,7 +9,7 @@ namespace pteron::graph {
 namespace {
 
 // Writes are staged in host memory until a submit completes, so submit and wait this often.
-constexpr u64 upload_window = 16 << 20;
+constexpr u64 upload_window = 4 << 20;
 
 bool all_zero(Bytes bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte(0); });
@@ -143,7 +143,7 @@ Status Loading::supply(Bytes bytes) {
   done_bytes_ += bytes.size();
   if (task.done == task.location.range.size) ++current_;
   if (unsent_bytes_ >= upload_window || current_ == tasks_.size()) {
-    TRY_DO(loaded_->context->device().submit({}));
+    TRY_DO(loaded_->context->device().submit(gpu::Submission{}));
     TRY_DO(loaded_->context->device().wait_idle());
     unsent_bytes_ = 0;
   }

@@ -58,11 +58,11 @@ class Gemm {
   Status run(const TensorArg& y, bool depthwise = false);
 
  private:
-  struct Route;
-  static const Route routes[];
-  Result<const Route*> choose() const;
-  Status dispatch(const TensorArg& y, const Route& route);
-  Status dispatch_parts(const Route& route, const Operand& y, DType dtype);
+  struct Tiling;
+  static const Tiling tilings[];
+  Result<const Tiling*> choose() const;
+  Status dispatch(const TensorArg& y, const Tiling& tiling);
+  Status dispatch_parts(const Tiling& tiling, const Operand& y, DType dtype);
 
   Plan& op_;
   Sums sums_;
