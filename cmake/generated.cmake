@@ -1,4 +1,4 @@
-# Sources made at build time: flatbuffer readers and embedded kernels. Nothing generated is committed.
+# Sources made at build time: flatbuffer readers, embedded kernels, tables of characters. Nothing generated is committed.
 set(PTERON_GENERATED ${CMAKE_BINARY_DIR}/generated)
 file(MAKE_DIRECTORY ${PTERON_GENERATED})
 
@@ -23,5 +23,11 @@ add_custom_command(
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/embed_kernels.py ${CMAKE_SOURCE_DIR}/src/ops ${PTERON_GENERATED}
   COMMAND ${CMAKE_COMMAND} -E touch ${PTERON_GENERATED}/kernels.stamp
   DEPENDS ${CMAKE_SOURCE_DIR}/tools/embed_kernels.py ${PTERON_KERNELS} ${PTERON_OP_SOURCES}
+  VERBATIM)
+set(unicode_data ${CMAKE_SOURCE_DIR}/src/llm/text/unicode.txt)
+add_custom_command(
+  OUTPUT ${PTERON_GENERATED}/unicode_tables.cpp
+  COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/embed_unicode.py ${unicode_data} ${PTERON_GENERATED}/unicode_tables.cpp
+  DEPENDS ${CMAKE_SOURCE_DIR}/tools/embed_unicode.py ${unicode_data}
   VERBATIM)
 add_custom_target(pteron_generated DEPENDS ${PTERON_FLATBUFFERS} ${PTERON_GENERATED}/kernels.stamp)

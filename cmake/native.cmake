@@ -3,7 +3,8 @@ find_package(Threads REQUIRED)
 set(CMAKE_BUILD_RPATH "$ORIGIN")
 set(CMAKE_INSTALL_RPATH "$ORIGIN;$ORIGIN/../lib")
 
-file(GLOB PTERON_NATIVE_SOURCES CONFIGURE_DEPENDS src/gpu/native/*.cpp src/base/*_linux.cpp src/runtime/*_native.cpp)
+file(GLOB PTERON_NATIVE_SOURCES CONFIGURE_DEPENDS src/gpu/native/*.cpp src/base/*_linux.cpp src/runtime/*_native.cpp
+  src/llm/*_native.cpp)
 add_library(pteron_native OBJECT ${PTERON_NATIVE_SOURCES})
 add_dependencies(pteron_native pteron_generated)
 target_include_directories(pteron_native PRIVATE include src ${PTERON_GENERATED})

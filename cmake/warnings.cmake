@@ -1,8 +1,9 @@
 add_library(pteron_warnings INTERFACE)
 target_compile_options(pteron_warnings INTERFACE -Wall -Wextra -Wno-missing-field-initializers)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # GCC 12 sees uninitialised values inside of std::string and std::function where there are none.
-  target_compile_options(pteron_warnings INTERFACE -Wshadow=local -Wno-maybe-uninitialized)
+  # GCC 12 sees uninitialised values inside of std::string and std::function where there are none, and overlapping copies
+  # in the assignment of a literal to a std::string.
+  target_compile_options(pteron_warnings INTERFACE -Wshadow=local -Wno-maybe-uninitialized -Wno-restrict)
 endif()
 
 option(PTERON_SANITIZE "Address and undefined-behaviour sanitizers" OFF)

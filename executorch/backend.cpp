@@ -26,7 +26,7 @@ struct Delegate {
 };
 
 runtime::Error fail_with(runtime::Error code, const pteron::Error& error) {
-  ET_LOG(Error, "pteron: %s", error.to_string().c_str());
+  ET_LOG(Error, "pteron: %s (%s)", error.to_string().c_str(), std::string(name_of(error.kind)).c_str());
   return code;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "options.h"
 
+#include "graph/passes/pass.h"
+
 #include <executorch/runtime/platform/log.h>
 
 #include <cstring>
@@ -42,6 +44,7 @@ Status apply(Options& options, const BackendOption& option) {
   } else if (key == "disable_passes") {
     TRY(const std::string list, text_of(option));
     options.disabled_passes = split(list);
+    TRY_DO(graph::check_pass_names(options.disabled_passes));
   } else if (key == "profile") {
     TRY(options.profile, value_of<bool>(option, "true or false"));
   } else if (key == "enable_f16_kv_cache") {

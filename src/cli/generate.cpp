@@ -1,81 +1,92 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/cli.h"
+#include "cli/language.h"
 
-#include <nlohmann/json.hpp>
-
-#include <chrono>
 #include <cstdio>
+#include <iostream>
+#include <iterator>
 
 namespace pteron::cli {
 namespace {
 
-struct Options : Common {
-  std::string model;
-  std::vector<i64> tokens{1};
-  u32 max_tokens = 32;
+struct Options : LanguageOptions {
+  std::string prompt;
+  std::vector<u32> token_ids;
+  bool raw = false;
 };
 
-// Greedy decoding of a program with inputs (tokens [1, S], position [1]); the arg-max runs on the GPU.
-Status run(const Options& options) {
-  LoadOptions load = options.load_options();
-  load.epilogues = {{Epilogue::arg_max, 0, 1}};
-  TRY(auto program, Program::load(options.model, load));
-  TRY(auto method, program.method("forward"));
-  TRY(const Device device, program.device());
-  if (!options.quiet) announce(device);
-  if (method.info().inputs.size() != 2 || method.info().inputs[0].dtype != DType::i64)
-    return unsupported("'", options.model, "' is not a language model: it should take tokens and a position");
-  const i64 context = program.constant("get_max_seq_len").value_or(std::vector<i64>{i64(UINT32_MAX)})[0];
+std::string read_standard_input() {
+  return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
+}
 
-  using Clock = std::chrono::steady_clock;
-  std::vector<i64> pending = options.tokens, generated;
-  i64 position = 0;
-  const auto start = Clock::now();
-  Clock::time_point first;
-  const u64 wanted = u64(1) << (method.info().outputs.size() - 1);
-  while (generated.size() < options.max_tokens && position + i64(pending.size()) <= context) {
-    const TensorView inputs[] = {{DType::i64, Shape{1, u32(pending.size())}, std::as_bytes(std::span(pending))},
-                                 {DType::i64, Shape{1}, std::as_bytes(std::span(&position, 1))}};
-    TRY_DO(method.begin(inputs, wanted));
-    TRY_DO(method.finish());
-    const i64 token = method.outputs().back().as<i32>()[0];
-    if (generated.empty()) first = Clock::now();
-    generated.push_back(token);
-    if (!options.json)
-      std::printf("%lld%s", static_cast<long long>(token), generated.size() % 16 == 0 ? "\n" : " "),
-          std::fflush(stdout);
-    position += i64(pending.size());
-    pending.assign(1, token);
-  }
-  const f64 prefill = std::chrono::duration<f64>(first - start).count(),
-            decode = std::chrono::duration<f64>(Clock::now() - first).count();
-  const f64 rate = generated.size() > 1 ? f64(generated.size() - 1) / decode : 0;
+// The oldest tokens of a prompt that is no conversation go, except for the one that begins a text.
+GenerationOptions sliding(GenerationOptions options, const ModelInfo& info, const std::vector<u32>& prompt) {
+  options.shorten_prompt = [context = info.context, bos = info.bos, prompt](u32 answer) -> Result<std::vector<u32>> {
+    const u32 kept = context - context / 4;
+    if (answer >= kept) return invalid("the answer alone fills the context");
+    std::vector<u32> out;
+    if (bos && !prompt.empty() && prompt[0] == *bos) out.push_back(*bos);
+    const size_t tail = std::min<size_t>(prompt.size() - out.size(), kept - answer - std::min<u32>(1, u32(out.size())));
+    out.insert(out.end(), prompt.end() - std::ptrdiff_t(tail), prompt.end());
+    return out;
+  };
+  return options;
+}
+
+Status finish(Generation& answer, const Session& session, const Device& device, Options& options) {
+  Interrupts interrupts;
+  const bool ids = !options.token_ids.empty();
+  Narrator narrator(!options.json && !ids);
+  TRY_DO(narrator.follow(answer, interrupts));
   if (options.json) {
-    std::printf("%s\n", nlohmann::json{{"token_ids", generated},
-                                       {"adapter", device.adapter().name},
-                                       {"first_token_ms", prefill * 1e3},
-                                       {"decode_tok_s", rate},
-                                       {"dispatches_per_token", method.stats().dispatches}}
-                            .dump(2)
-                            .c_str());
-  } else {
-    std::printf("\n");
-    std::fprintf(stderr, "%zu tokens; first after %.1f ms, then %.1f tok/s; %u dispatches per token\n",
-                 generated.size(), prefill * 1e3, rate, method.stats().dispatches);
+    nlohmann::json report = narrator.report(answer, session);
+    report["adapter"] = device.adapter().name;
+    report["seed"] = *options.seed;
+    std::printf("%s\n", report.dump(2).c_str());
+    return {};
   }
+  std::printf("%s\n", ids ? join(answer.tokens(), " ").c_str() : "");
+  if (!options.quiet) std::fprintf(stderr, "%s\n", narrator.summary(answer).c_str());
+  if (options.stats) std::fprintf(stderr, "%s\n", narrator.details(answer, session, *options.seed).c_str());
+  if (answer.reason() == StopReason::context_full)
+    std::fprintf(stderr, "pteron: the context of %u tokens is full\n", session.info().context);
   return {};
+}
+
+Status run(Options& options) {
+  if (options.token_ids.empty() && options.prompt.empty()) options.prompt = "-";
+  TRY(const LanguageModel model, load_language_model(options));
+  TRY(const Device device, model.device());
+  TRY(GenerationOptions generation, generation_options(options));
+  if (options.prompt == "-") options.prompt = read_standard_input();
+  if (options.token_ids.empty() && !options.raw && model.chat_template()) {
+    TRY(Chat chat, Chat::create(model, {.system = options.system, .slide = options.slide()}));
+    TRY(Generation answer, chat.ask(options.prompt, std::move(generation)));
+    return finish(answer, chat.session(), device, options);
+  }
+  std::vector<u32> prompt = options.token_ids;
+  if (prompt.empty()) {
+    TRY(prompt, model.encode(options.prompt));
+  }
+  if (options.slide()) generation = sliding(std::move(generation), model.info(), prompt);
+  TRY(Session session, model.session());
+  TRY(Generation answer, Generation::start(model, session, std::move(prompt), std::move(generation)));
+  return finish(answer, session, device, options);
 }
 
 }  // namespace
 
 void add_generate(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("generate", "Generate tokens with a language model");
+  auto* command = app.add_subcommand("generate", "Let a language model answer once");
   auto options = std::make_shared<Options>();
   command->add_option("MODEL", options->model, "Program (.pte)")->required();
-  command->add_option("--token-ids", options->tokens, "The prompt as token ids")->delimiter(',');
-  command->add_option("--max-tokens", options->max_tokens, "Stop after this many tokens")->capture_default_str();
-  add_device_flags(*command, *options);
-  add_program_flags(*command, *options);
+  auto* prompt = command->add_option("-p,--prompt", options->prompt, "The question; - or nothing: standard input");
+  command->add_option("--token-ids", options->token_ids, "The prompt as token ids; the answer is printed as such too")
+      ->delimiter(',')
+      ->excludes(prompt);
+  command->add_flag("--raw", options->raw, "Go on with the prompt as it is, without the chat template");
+  command->add_option("--logprobs", options->generation.sampling.logprobs,
+                      "With --json: log-probabilities of each token and this many of the best");
+  add_language_flags(*command, *options);
   command->callback([options, &exit_code] {
     if (auto status = run(*options); !status) exit_code = report(status.error());
   });

@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
   cli::add_info(app, exit_code);
   cli::add_run(app, exit_code);
   cli::add_generate(app, exit_code);
+  cli::add_chat(app, exit_code);
   cli::add_convert(app, exit_code);
   cli::add_bench(app, exit_code);
   try {

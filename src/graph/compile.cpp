@@ -260,6 +260,7 @@ class Compiler {
 
   // Which outputs does each op work for?
   void find_consumers() {
+    constexpr u64 always = ~u64(0);
     std::vector<u64> wanted(c_.graph.values.size(), 0);
     for (u32 i = 0; i < c_.graph.outputs.size(); ++i)
       wanted[root(c_.graph.outputs[i])] |= u64(1) << std::min<u32>(i, 63);
@@ -269,8 +270,9 @@ class Compiler {
         plan.needed_by |= wanted[root(id)];
         plan.has_effects |= c_.storage[root(id)].kind == StorageKind::state;
       }
-      // What runs for its effects needs its inputs always.
-      const u64 pass_on = plan.has_effects ? ~u64(0) : plan.needed_by;
+      // What runs for its effects needs its inputs always, also if no output is wanted.
+      plan.has_effects |= plan.needed_by == always;
+      const u64 pass_on = plan.has_effects ? always : plan.needed_by;
       for (ValueId id : traffic_.reads[op]) wanted[root(id)] |= pass_on;
       if (plan.has_effects)
         for (ValueId id : traffic_.writes[op]) wanted[root(id)] |= pass_on;

@@ -28,7 +28,7 @@ struct OpPlan {
   std::vector<Placement> scratch_at;  // where they are
   u32 first_slot = 0, slots = 0;      // in the parameter arena; one per dispatch
   u64 needed_by = 0;                  // bit i: output i depends on this op (bit 63 stands for all from the 64th on)
-  bool has_effects = false;           // writes state: runs whatever outputs are wanted
+  bool has_effects = false;           // writes state, or works for an op that does: runs whatever outputs are wanted
   bool reads_host = false;            // looks at the contents of an input: plans at every execute
 };
 
@@ -52,7 +52,7 @@ struct ConstantPiece {
   u32 constant = 0;  // into Graph::constants
   DType from = DType::f32, to = DType::f32;
   std::optional<Packing> packing;
-  u64 offset = 0;    // in the buffer
+  u64 offset = 0;  // in the buffer
 };
 struct ConstantUse {
   std::vector<ConstantPiece> pieces;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Attention over a KV cache and over plain tensors: one kernel family, told apart by strides and flags.
-#include "ops/common.h"
+#include "ops/attention.h"
 
 #include <cmath>
 
@@ -28,7 +28,8 @@ struct MergeParams {
 };
 
 struct Attention {
-  TensorArg q, k, v, y;
+  Query q;
+  TensorArg k, v, y;
   std::optional<TensorArg> mask;
   u32 batch = 1, heads = 1, kv_heads = 1, queries = 0, keys = 0, max_keys = 0, max_queries = 0;
   u32 offset = 0;
@@ -39,13 +40,30 @@ struct Attention {
 
 constexpr u32 max_dim = 512;  // of a head: a thread keeps one in registers
 constexpr u32 few_queries = 4;
+constexpr u32 max_shared_heads = 8;
+constexpr u32 max_shared_elements = 1024;  // of queries, which a thread keeps in memory of its own
 constexpr u32 keys_per_split = 64;
 constexpr u32 max_splits = 32;
 
+// How a kernel divides the work.
+struct Sharing {
+  u32 heads;      // per thread, with the same keys
+  u32 workgroup;  // threads
+};
+
+// A processor saves loads by using a key for several heads, and has registers in memory anyway; small workgroups keep
+// its cores busy. A GPU wants many threads with few registers.
+Sharing sharing_of(const gpu::DeviceInfo& device, u32 heads_per_kv, u32 dim) {
+  if (device.adapter.type != gpu::AdapterType::cpu) return {1, 64};
+  u32 heads = std::min({heads_per_kv, max_shared_heads, std::max(max_shared_elements / dim, 1u)});
+  while (heads_per_kv % heads != 0) --heads;
+  return {heads, 16};
+}
+
 // In how many parts the keys are walked. Few queries would leave most of a GPU idle, and a thread must not loop for
 // too long.
-u32 splits_of(const gpu::DeviceInfo& device, u32 keys, u32 queries, u32 dim, u32 value_dim) {
-  const u64 rounds = ceil_div(dim, 4) + ceil_div(value_dim, 4) + 1;  // for four keys
+u32 splits_of(const gpu::DeviceInfo& device, u32 keys, u32 queries, u32 dim, u32 value_dim, u32 heads) {
+  const u64 rounds = u64(ceil_div(dim, 4) + ceil_div(value_dim, 4)) * (1 + heads) + heads + 1;  // for four keys
   const u64 longest = std::min<u64>(max_rounds(device) / rounds * 4, UINT32_MAX);
   const u32 least = std::max(ceil_div(keys, u32(longest)), 1u);
   if (queries > few_queries) return least;
@@ -53,29 +71,35 @@ u32 splits_of(const gpu::DeviceInfo& device, u32 keys, u32 queries, u32 dim, u32
 }
 
 Status attend(Plan& op, const Attention& a) {
-  const u32 rows = a.batch * a.heads * a.queries, dim = a.q.dim(-1), value_dim = a.v.dim(-1);
-  REQUIRE(op, is_float(a.q.dtype()) && is_float(a.k.dtype()) && is_float(a.y.dtype()) && a.k.dtype() == a.v.dtype(),
-          "attention needs floating-point tensors, not ", a.q.dtype(), ", ", a.k.dtype(), " and ", a.v.dtype());
+  const u32 rows = a.batch * a.heads * a.queries, dim = a.q.tensor.dim(-1), value_dim = a.v.dim(-1);
+  REQUIRE(op, is_float(a.q.dtype) && is_float(a.k.dtype()) && is_float(a.y.dtype()) && a.k.dtype() == a.v.dtype(),
+          "attention needs floating-point tensors, not ", a.q.dtype, ", ", a.k.dtype(), " and ", a.v.dtype());
   REQUIRE(op, a.kv_heads > 0 && a.heads % a.kv_heads == 0, a.heads, " heads can't share ", a.kv_heads, " key heads");
   REQUIRE_SUPPORTED(op, dim <= max_dim && value_dim <= max_dim, "heads of ", std::max(dim, value_dim),
                     " elements are not supported; at most ", max_dim, " are");
   if (a.y.numel() == 0) return {};
-  REQUIRE(op, dim > 0, "heads of ", a.q.shape(), " have no elements");
+  REQUIRE(op, dim > 0, "heads of ", a.q.tensor.shape(), " have no elements");
+  const Sharing sharing = sharing_of(op.device(), a.heads / a.kv_heads, dim);
   const auto kernel = [&](bool partial) {
     return Kernel(kernels::attention, Spec()
+                                          .num("HEADS", sharing.heads)
+                                          .num("WORKGROUP", sharing.workgroup)
                                           .num("D", dim)
                                           .num("VALUE_D", value_dim)
                                           .flag("CAUSAL", a.causal)
                                           .flag("HAS_MASK", a.mask.has_value())
                                           .flag("PARTIAL", partial)
-                                          .input("q", a.q.dtype())
-                                          .input("k", a.k.dtype())
-                                          .input("mask", a.mask ? a.mask->dtype() : a.q.dtype())
+                                          .input("q", a.q.dtype)
+                                          .input_quads("k", a.k.dtype())
+                                          .input_quads("v", a.v.dtype())
+                                          .input("mask", a.mask ? a.mask->dtype() : a.q.dtype)
                                           .output("y", partial ? DType::f32 : a.y.dtype()));
   };
-  const auto splits_for = [&](u32 keys, u32 queries) { return splits_of(op.device(), keys, queries, dim, value_dim); };
+  const auto splits_for = [&](u32 keys, u32 queries) {
+    return splits_of(op.device(), keys, queries, dim, value_dim, sharing.heads);
+  };
   const u32 splits = splits_for(a.keys, a.queries);
-  AttentionParams params{rows * splits,
+  AttentionParams params{rows / sharing.heads * splits,
                          a.heads,
                          a.queries,
                          splits,
@@ -90,15 +114,17 @@ Status attend(Plan& op, const Attention& a) {
                          a.v_at,
                          a.y_at,
                          a.mask_at};
-  const Operand mask = a.mask ? Operand(*a.mask) : Operand(a.q);
+  const Operand mask = a.mask ? Operand(*a.mask) : a.q.data;
   if (!op.branch(splits > 1))
-    return op.dispatch(kernel(false), {a.q, a.k, a.v, mask, a.y}, params, one_thread_per(rows, 64));
+    return op.dispatch(kernel(false), {a.q.data, a.k, a.v, mask, a.y}, params,
+                       one_thread_per(params.count, sharing.workgroup));
 
   // Enough for any number of queries and keys.
   const u32 few = std::min(a.max_queries, few_queries), most = splits_for(a.max_keys, a.max_queries);
   const u64 parts = std::max<u64>(u64(few) * splits_for(a.max_keys, few), most > 1 ? u64(a.max_queries) * most : 0);
   const Operand scratch = op.scratch(u64(a.batch) * a.heads * parts * (value_dim + 2) * sizeof(f32));
-  TRY_DO(op.dispatch(kernel(true), {a.q, a.k, a.v, mask, scratch}, params, one_thread_per(params.count, 64)));
+  TRY_DO(op.dispatch(kernel(true), {a.q.data, a.k, a.v, mask, scratch}, params,
+                     one_thread_per(params.count, sharing.workgroup)));
   const u32 count = rows * value_dim;
   return op.dispatch(
       {kernels::attention_merge, Spec().output("y", a.y.dtype())}, {scratch, a.y},
@@ -108,23 +134,13 @@ Status attend(Plan& op, const Attention& a) {
 
 // Writes value[b, S, H, D] into cache[b, C, H, D] from position `start` on.
 Status write_cache(Plan& op, const TensorArg& value, const TensorArg& cache, i64 start) {
-  REQUIRE(op, value.rank() == cache.rank() && value.rank() >= 3, "value ", value.shape(), " and cache ", cache.shape(),
-          " must have equal rank, at least 3");
-  const i32 rank = i32(value.rank());
-  for (i32 axis = 0; axis < rank; ++axis)
-    REQUIRE(op, axis == rank - 3 || value.dim(axis) == cache.dim(axis), "value ", value.shape(), " and cache ",
-            cache.shape(), " differ in axis ", axis);
-  REQUIRE(op, is_float(value.dtype()) && is_float(cache.dtype()), "caches hold floating-point values, not ",
-          cache.dtype());
-  const u32 positions = value.dim(-3), capacity = cache.dim(-3);
-  REQUIRE_LIVE(op, start >= 0 && start + i64(positions) <= i64(capacity), "positions ", start, " to ",
-               start + i64(positions), " don't fit a cache of ", capacity, "; the context is full");
-  op.is_cache(cache, u32(rank - 3));
+  TRY_DO(check_cache_write(op, value, cache, start));
   if (value.numel() == 0) return {};
-  return op.dispatch(
-      {kernels::cache_write, Spec().input("value", value.dtype()).output("cache", cache.dtype())}, {value, cache},
-      CacheParams{u32(value.numel()), value.dim(-1) * value.dim(-2), positions, capacity, u32(std::max<i64>(start, 0))},
-      one_thread_per(value.numel(), 64));
+  return op.dispatch({kernels::cache_write, Spec().input("value", value.dtype()).output("cache", cache.dtype())},
+                     {value, cache},
+                     CacheParams{u32(value.numel()), value.dim(-1) * value.dim(-2), value.dim(-3), cache.dim(-3),
+                                 u32(std::max<i64>(start, 0))},
+                     one_thread_per(value.numel(), 64));
 }
 
 // update_cache(value, cache, start, out): the result is a placeholder that nobody reads.
@@ -167,51 +183,6 @@ Result<Strides> mask_strides(Plan& op, const TensorArg& mask, const Attention& a
 
 f32 scale_of(Plan& op, u32 arg, u32 dim) { return f32(op.number_or(arg, 1.0 / std::sqrt(f64(std::max(dim, 1u))))); }
 
-// Attention of q [batch, position, head, dim] over caches; the arguments from `first_arg` on are mask, dropout,
-// is_causal and scale. A mask covers as many positions of the caches as it is wide; without one, the positions up to
-// the last query's are visible.
-Status attend_cached(Plan& op, const TensorArg& q, const TensorArg& k_cache, const TensorArg& v_cache, i64 start,
-                     u32 first_arg, const TensorArg& y) {
-  const f64 dropout = op.number_or(first_arg + 1, 0);
-  REQUIRE(op, dropout == 0, "dropout is ", dropout, "; only 0 can be run");
-  REQUIRE(op, k_cache.shape() == v_cache.shape(), "the caches ", k_cache.shape(), " and ", v_cache.shape(), " differ");
-  REQUIRE(op, q.rank() == k_cache.rank() && (q.rank() == 3 || q.rank() == 4), "the query ", q.shape(),
-          " and the caches ", k_cache.shape(), " have wrong ranks");
-  REQUIRE(op, q.dim(-1) == k_cache.dim(-1), "heads of the query have ", q.dim(-1), " elements, those of the caches ",
-          k_cache.dim(-1));
-  const bool batched = q.rank() == 4;
-  REQUIRE(op, !batched || q.dim(0) == k_cache.dim(0), "the query has batch ", q.dim(0), ", the caches ",
-          k_cache.dim(0));
-  REQUIRE_LIVE(op, start >= 0, "the first position is ", start, "; it must not be negative");
-  TRY_DO(op.resize(y, q.shape()));
-  const u32 capacity = k_cache.dim(-3);
-  Attention a{q, k_cache, v_cache, y, op.maybe_tensor(first_arg)};
-  a.batch = batched ? q.dim(0) : 1;
-  a.heads = q.dim(-2);
-  a.kv_heads = k_cache.dim(-2);
-  a.queries = q.dim(-3);
-  a.max_queries = q.max().dim(-3);
-  a.max_keys = capacity;
-  a.offset = u32(std::max<i64>(start, 0));
-  a.causal = op.flag_or(first_arg + 2, !a.mask);
-  a.scale = scale_of(op, first_arg + 3, q.dim(-1));
-  a.q_at = position_major(q, batched);
-  a.k_at = position_major(k_cache, batched);
-  a.v_at = position_major(v_cache, batched);
-  a.y_at = position_major(y, batched);
-  if (a.mask) {
-    a.keys = a.mask->dim(-1) == 1 ? capacity : a.mask->dim(-1);
-    REQUIRE_LIVE(op, a.keys <= capacity, "a mask of ", a.mask->shape(), " is wider than the caches, which hold ",
-                 capacity, " positions");
-    TRY(a.mask_at, mask_strides(op, *a.mask, a));
-  } else {
-    REQUIRE_LIVE(op, start + i64(a.queries) <= i64(capacity), "positions ", start, " to ", start + i64(a.queries),
-                 " don't fit caches of ", capacity, "; the context is full");
-    a.keys = u32(std::clamp<i64>(start + i64(a.queries), 0, capacity));
-  }
-  return attend(op, a);
-}
-
 // et_vk.sdpa(q, k, v, mask?, scale?, out) of [batch.., head, position, dim]. Keys of one batch or of fewer heads serve
 // several of the query's.
 Status sdpa(Plan& op) {
@@ -245,6 +216,69 @@ Status sdpa(Plan& op) {
   }
   return attend(op, a);
 }
+
+}  // namespace
+
+Status check_cache_write(Plan& op, const TensorArg& value, const TensorArg& cache, i64 start) {
+  REQUIRE(op, value.rank() == cache.rank() && value.rank() >= 3, "value ", value.shape(), " and cache ", cache.shape(),
+          " must have equal rank, at least 3");
+  const i32 rank = i32(value.rank());
+  for (i32 axis = 0; axis < rank; ++axis)
+    REQUIRE(op, axis == rank - 3 || value.dim(axis) == cache.dim(axis), "value ", value.shape(), " and cache ",
+            cache.shape(), " differ in axis ", axis);
+  REQUIRE(op, is_float(value.dtype()) && is_float(cache.dtype()), "caches hold floating-point values, not ",
+          cache.dtype());
+  const u32 positions = value.dim(-3), capacity = cache.dim(-3);
+  REQUIRE_LIVE(op, start >= 0 && start + i64(positions) <= i64(capacity), "positions ", start, " to ",
+               start + i64(positions), " don't fit a cache of ", capacity, "; the context is full");
+  op.is_cache(cache, u32(rank - 3));
+  return {};
+}
+
+Status attend_cached(Plan& op, const Query& query, const TensorArg& k_cache, const TensorArg& v_cache, i64 start,
+                     u32 first_arg, const TensorArg& y) {
+  const TensorArg& q = query.tensor;
+  const f64 dropout = op.number_or(first_arg + 1, 0);
+  REQUIRE(op, dropout == 0, "dropout is ", dropout, "; only 0 can be run");
+  REQUIRE(op, k_cache.shape() == v_cache.shape(), "the caches ", k_cache.shape(), " and ", v_cache.shape(), " differ");
+  REQUIRE(op, q.rank() == k_cache.rank() && (q.rank() == 3 || q.rank() == 4), "the query ", q.shape(),
+          " and the caches ", k_cache.shape(), " have wrong ranks");
+  REQUIRE(op, q.dim(-1) == k_cache.dim(-1), "heads of the query have ", q.dim(-1), " elements, those of the caches ",
+          k_cache.dim(-1));
+  const bool batched = q.rank() == 4;
+  REQUIRE(op, !batched || q.dim(0) == k_cache.dim(0), "the query has batch ", q.dim(0), ", the caches ",
+          k_cache.dim(0));
+  REQUIRE_LIVE(op, start >= 0, "the first position is ", start, "; it must not be negative");
+  TRY_DO(op.resize(y, q.shape()));
+  const u32 capacity = k_cache.dim(-3);
+  Attention a{query, k_cache, v_cache, y, op.maybe_tensor(first_arg)};
+  a.batch = batched ? q.dim(0) : 1;
+  a.heads = q.dim(-2);
+  a.kv_heads = k_cache.dim(-2);
+  a.queries = q.dim(-3);
+  a.max_queries = q.max().dim(-3);
+  a.max_keys = capacity;
+  a.offset = u32(std::max<i64>(start, 0));
+  a.causal = op.flag_or(first_arg + 2, !a.mask);
+  a.scale = scale_of(op, first_arg + 3, q.dim(-1));
+  a.q_at = position_major(q, batched);
+  a.k_at = position_major(k_cache, batched);
+  a.v_at = position_major(v_cache, batched);
+  a.y_at = position_major(y, batched);
+  if (a.mask) {
+    a.keys = a.mask->dim(-1) == 1 ? capacity : a.mask->dim(-1);
+    REQUIRE_LIVE(op, a.keys <= capacity, "a mask of ", a.mask->shape(), " is wider than the caches, which hold ",
+                 capacity, " positions");
+    TRY(a.mask_at, mask_strides(op, *a.mask, a));
+  } else {
+    REQUIRE_LIVE(op, start + i64(a.queries) <= i64(capacity), "positions ", start, " to ", start + i64(a.queries),
+                 " don't fit caches of ", capacity, "; the context is full");
+    a.keys = u32(std::clamp<i64>(start + i64(a.queries), 0, capacity));
+  }
+  return attend(op, a);
+}
+
+namespace {
 
 // sdpa_with_kv_cache(q, k, v, k_cache, v_cache, start, seq_len, mask?, dropout, is_causal, scale?, out)
 Status sdpa_with_kv_cache(Plan& op) {

@@ -76,7 +76,8 @@ Variant variant_for(Plan& op, const Q4Linear& l, const Operand& x, DType x_type,
   v.spec.num("TM", tm)
       .flag("NORM", norm)
       .flag("CORRECTED", l.parts[0].correction.has_value())
-      .flag("PAIRED", l.paired());
+      .flag("PAIRED", l.paired())
+      .flag("PLANES", l.planes);
   v.spec.code(l.swiglu ? swiglu : planes);
   if (uniform)
     v.spec.bind_uniform("x", "vec4f", depth / 4);
@@ -186,8 +187,9 @@ Status fused_linear_q4(Plan& op) {
   for (u32 i = 0; i < l.count; ++i) {
     Q4Part& part = l.parts[i];
     part = {op.list_tensor(3, i), op.list_tensor(4, i), op.list_output(10, std::min(i, made - 1)), {}, {}};
-    if (!op.is_null(6)) part.bias = op.list_tensor(6, i);
-    if (!op.is_null(7)) part.correction = op.list_tensor(7, i);
+    const bool has_own = i == 0 || !l.planes;
+    if (has_own && !op.is_null(6)) part.bias = op.list_tensor(6, i);
+    if (has_own && !op.is_null(7)) part.correction = op.list_tensor(7, i);
     TRY_DO(check_part(op, l, part));
     if (i >= made) continue;
     shape[shape.rank() - 1] = columns_of(part);

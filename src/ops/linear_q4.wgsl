@@ -6,6 +6,7 @@
 // uniform where only one row is read) and gives what is optional:
 //   NORM       x is normalised first: x · rsqrt(mean(x²) + eps) · norm_at (one row only)
 //   CORRECTED  adds Σ_g correction_at(g) · Σ_{k∈g} x_k, which makes weights of another offset exact
+//   PLANES     the pair is two planes of one weight: only the first has a correction and a bias
 //   bias_at, residual_at, store0 … store2 (up to three outputs)
 //! variadic
 //! use grid
@@ -113,7 +114,9 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
       acc1[m] += sum1[m] * scale1;
       if (CORRECTED) {
         acc0[m] += totals[m] * correction_at(at0);
-        acc1[m] += totals[m] * correction_at(at1);
+        if (!PLANES) {
+          acc1[m] += totals[m] * correction_at(at1);
+        }
       }
     }
   }
@@ -123,7 +126,10 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
   let start = select(0u, p.ends[max(part, 1u) - 1u], part > 0u);
   for (var m = 0u; m < TM; m++) {
     let v0 = acc0[m] * rms + bias_at(first.x * 16u + first.y);
-    let v1 = acc1[m] * rms + bias_at(second.x * 16u + second.y);
+    var v1 = acc1[m] * rms;
+    if (!PLANES) {
+      v1 += bias_at(second.x * 16u + second.y);
+    }
     if (PAIRED) {
       put(0u, row + m, lane * 4u, pair(v0, v1));
     } else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Rotary position embeddings.
-#include "ops/common.h"
+#include "ops/rotary.h"
 
 namespace pteron::ops {
 namespace {
@@ -24,6 +24,7 @@ struct Rotation {
 
 Status rotate(Plan& op, const TensorArg& x, const TensorArg& cosines, const TensorArg& sines, const TensorArg& y,
               const Rotation& r) {
+  REQUIRE(op, x.dtype() == y.dtype(), "the result is ", y.dtype(), ", but the input is ", x.dtype());
   TRY_DO(op.resize(y, x.shape()));
   if (y.numel() == 0) return {};
   const u32 dim = x.dim(-1);
@@ -35,26 +36,11 @@ Status rotate(Plan& op, const TensorArg& x, const TensorArg& cosines, const Tens
                         .flag("PAIRED", r.layout == Layout::paired)
                         .input("x", x.dtype())
                         .input("cosines", cosines.dtype())
+                        .input("sines", sines.dtype())
                         .output("y", y.dtype());
   return op.dispatch({kernels::rotary, spec}, {x, cosines, sines, y},
                      Params{pairs, rotated, r.heads, r.positions, dim, r.first, r.table_width, count},
                      one_thread_per(count, 64));
-}
-
-Status check(Plan& op, const TensorArg& x, const TensorArg& cosines, const TensorArg& sines, const TensorArg& y,
-             bool interleaved) {
-  REQUIRE(op, x.rank() >= 3, "rotary embedding needs [.., positions, heads, dim], not ", x.shape());
-  REQUIRE(op, is_float(x.dtype()) && is_float(cosines.dtype()), "rotary embedding needs floating-point tensors, not ",
-          x.dtype());
-  REQUIRE(op, x.dtype() == y.dtype(), "the result is ", y.dtype(), ", but the input is ", x.dtype());
-  REQUIRE(op, cosines.dtype() == sines.dtype() && cosines.shape() == sines.shape(), "cosines ", cosines.shape(),
-          " and sines ", sines.shape(), " differ");
-  REQUIRE(op, cosines.rank() >= 2 && cosines.dim(-1) > 0, "the tables must be [positions, angles], not ",
-          cosines.shape());
-  const u32 rotated = interleaved ? 2 * cosines.dim(-1) : cosines.dim(-1);
-  REQUIRE(op, rotated % 2 == 0 && rotated <= x.dim(-1), "tables of width ", cosines.dim(-1), " don't fit heads of ",
-          x.dim(-1), " elements");
-  return {};
 }
 
 // et_vk.apply_rotary_emb(xq, xk, cos, sin, [xq_out, xk_out]): row s of the tables belongs to position s.
@@ -62,9 +48,10 @@ Status apply_rotary(Plan& op) {
   const TensorArg cosines = op.tensor(2), sines = op.tensor(3);
   for (u32 i = 0; i < 2; ++i) {
     const TensorArg x = op.tensor(i), y = op.list_output(4, i);
-    TRY_DO(check(op, x, cosines, sines, y, true));
+    TRY_DO(check_rotary(op, x, cosines, sines, true));
     REQUIRE_LIVE(op, cosines.numel() / cosines.dim(-1) >= x.dim(-3), "the tables have ",
-                 cosines.numel() / cosines.dim(-1), " rows, but the input has ", x.dim(-3), " positions: the context is full");
+                 cosines.numel() / cosines.dim(-1), " rows, but the input has ", x.dim(-3),
+                 " positions: the context is full");
     TRY_DO(rotate(op, x, cosines, sines, y, {Layout::interleaved, x.dim(-2), x.dim(-3), 0, cosines.dim(-1)}));
   }
   return {};
@@ -77,7 +64,7 @@ Status apply_rotary_hf(Plan& op) {
   const i64 start = op.integer(4), rows = i64(cosines.numel() / std::max(cosines.dim(-1), 1u));
   for (u32 i = 0; i < 2; ++i) {
     const TensorArg x = op.tensor(i), y = op.list_output(5, i);
-    TRY_DO(check(op, x, cosines, sines, y, false));
+    TRY_DO(check_rotary(op, x, cosines, sines, false));
     REQUIRE_LIVE(op, start >= 0 && start + i64(x.dim(-3)) <= rows, "positions ", start, " to ", start + i64(x.dim(-3)),
                  " exceed the ", rows, " rows of the tables");
     const u32 first = u32(std::max<i64>(start, 0));
@@ -99,6 +86,20 @@ Status apply_rotary_interleaved(Plan& op) {
 }
 
 }  // namespace
+
+Status check_rotary(Plan& op, const TensorArg& x, const TensorArg& cosines, const TensorArg& sines, bool interleaved) {
+  REQUIRE(op, x.rank() >= 3, "rotary embedding needs [.., positions, heads, dim], not ", x.shape());
+  REQUIRE(op, is_float(x.dtype()) && is_float(cosines.dtype()), "rotary embedding needs floating-point tensors, not ",
+          x.dtype());
+  REQUIRE(op, cosines.dtype() == sines.dtype() && cosines.shape() == sines.shape(), "cosines ", cosines.shape(),
+          " and sines ", sines.shape(), " differ");
+  REQUIRE(op, cosines.rank() >= 2 && cosines.dim(-1) > 0, "the tables must be [positions, angles], not ",
+          cosines.shape());
+  const u32 rotated = interleaved ? 2 * cosines.dim(-1) : cosines.dim(-1);
+  REQUIRE(op, rotated % 2 == 0 && rotated <= x.dim(-1), "tables of width ", cosines.dim(-1), " don't fit heads of ",
+          x.dim(-1), " elements");
+  return {};
+}
 
 static constexpr OpEntry entries[] = {
     {"et_vk.apply_rotary_emb.default", apply_rotary},

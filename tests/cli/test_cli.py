@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -13,10 +14,12 @@ import numpy as np
 PTERON = sys.argv.pop(1)
 DATA = pathlib.Path(sys.argv.pop(1))
 LLAMA = DATA / "llama_tiny" / "rope_llama"
+TOKENIZER = DATA / "tiny_tokenizer" / "tokenizer.json"
 
 
-def pteron(*args, env=None):
-    done = subprocess.run([PTERON, *map(str, args)], capture_output=True, text=True, env={**os.environ, **(env or {})}, timeout=300)
+def pteron(*args, env=None, given=None):
+    done = subprocess.run([PTERON, *(a if isinstance(a, bytes) else str(a) for a in args)], capture_output=True, text=True, input=given,
+                          env={**os.environ, **(env or {})}, timeout=300)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -29,7 +32,7 @@ class Help(unittest.TestCase):
     def test_help_lists_every_command(self):
         code, out, _ = pteron("--help")
         self.assertEqual(code, 0)
-        for command in ("devices", "info", "run", "generate", "convert", "bench"):
+        for command in ("devices", "info", "run", "generate", "chat", "convert", "bench"):
             self.assertIn(command, out)
             code, text, _ = pteron(command, "--help")
             self.assertEqual(code, 0)
@@ -150,6 +153,125 @@ class Generate(unittest.TestCase):
             code, out, err = pteron("generate", LLAMA / "model.pte", "--token-ids", prompt, "--max-tokens", len(run["generated_ids"]), "--json")
             self.assertEqual(code, 0, err)
             self.assertEqual(json.loads(out)["token_ids"], run["generated_ids"])
+
+    @staticmethod
+    def answer(*args, given=None):
+        for flag, value in (("--tokenizer", TOKENIZER), ("--max-tokens", 12)):
+            args = args if flag in args else (flag, value, *args)
+        return pteron("generate", LLAMA / "model.pte", "--ignore-eos", *args, given=given)
+
+    def report(self, *args, given=None):
+        code, out, err = self.answer("--json", *args, given=given)
+        self.assertEqual(code, 0, err)
+        return json.loads(out)
+
+    def test_only_the_answer_goes_to_standard_output(self):
+        code, out, err = self.answer("-p", "Hello", "--stats")
+        self.assertEqual(code, 0)
+        self.assertEqual(out, self.report("-p", "Hello")["text"] + "\n")
+        for words in ("tok/s", "first after", "best token", "end: max_tokens", "12 tokens"):
+            self.assertIn(words, err)
+
+    def test_the_prompt_can_come_from_standard_input(self):
+        self.assertEqual(self.report(given="Hello")["token_ids"], self.report("--prompt", "Hello")["token_ids"])
+
+    def test_the_chat_template_can_be_left_out(self):
+        self.assertLess(self.report("-p", "Hello", "--raw")["prompt_tokens"], self.report("-p", "Hello")["prompt_tokens"])
+
+    def test_a_seed_gives_the_same_answer_again(self):
+        sampled = ("-p", "Hello", "--temperature", 1.2, "--top-k", 50, "--top-p", 0.95, "--min-p", 0.01)
+        first = self.report(*sampled)
+        again = self.report(*sampled, "--seed", first["seed"])
+        self.assertEqual(first["token_ids"], again["token_ids"])
+        self.assertEqual(first["readback"], "best candidates")
+
+    def test_answers_keep_a_grammar(self):
+        self.assertIn(self.report("-p", "Yes?", "--regex", "yes|no")["text"], ("yes", "no"))
+        schema = '{"type": "object", "properties": {"a": {"enum": [1, 23]}}, "required": ["a"]}'
+        self.assertIn(json.loads(self.report("-p", "?", "--json-schema", schema, "--max-tokens", 90)["text"])["a"], (1, 23))
+        code, _, err = self.answer("-p", "?", "--regex", "(")
+        self.assertEqual(code, 1)
+        self.assertIn("the regular expression '(' is wrong", err)
+
+    def test_log_probabilities(self):
+        entries = self.report("-p", "Hello", "--logprobs", 2)["logprobs"]
+        self.assertEqual(len(entries), 12)
+        for entry in entries:
+            self.assertEqual(entry["token_id"], entry["top"][0]["token_id"])
+            self.assertLess(entry["top"][1]["logprob"], entry["logprob"])
+
+    def test_an_enormous_answer_ends_with_the_context(self):
+        report = self.report("-p", "Hello", "--max-tokens", 2**64 - 1)
+        self.assertEqual(report["stop_reason"], "context_full")
+
+    def test_bad_input_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            def file(name, content):
+                path = pathlib.Path(folder) / name
+                path.write_bytes(content)
+                return path
+
+            tokenizer = TOKENIZER.read_bytes()
+            larger = json.loads(tokenizer)
+            larger["added_tokens"].append({**larger["added_tokens"][-1], "id": 2000, "content": "<x>"})
+            for words, args in (
+                ("not valid JSON at byte", ("-p", "a", "--tokenizer", file("cut.json", tokenizer[:3000]))),
+                ("has a vocabulary of 512 tokens and the tokenizer one of 2001", ("-p", "a", "--tokenizer", file("x.json", json.dumps(larger).encode()))),
+                ("cannot open", ("-p", "a", "--tokenizer", "/nonexistent")),
+                ("the chat template", ("-p", "a", "--chat-template", file("t.jinja", b"{% for m in messages %}{{ m.content"))),
+                ("the chat template", ("-p", "a", "--chat-template", file("u.jinja", b"\xff"))),
+                ("not valid UTF-8 at byte 1", ("-p", b"a\xff")),
+                ("context of 128", ("-p", "word " * 200)),
+                ("context holds 128", ("--raw", "-p", "word " * 200)),
+                ("vocabulary of 512", ("--token-ids", 512)),
+                ("temperature", ("-p", "a", "--temperature", -1)),
+            ):
+                code, out, err = self.answer(*args)
+                self.assertEqual((code, out), (1, ""), args)
+                self.assertIn(words, err)
+                self.assertEqual(err.count("pteron: "), 1, err)
+        code, _, err = pteron("generate", LLAMA / "model.pte", "-p", "Hello")
+        self.assertEqual(code, 1)
+        self.assertIn("no tokenizer", err)
+
+
+class ChatCommand(unittest.TestCase):
+    COMMAND = ("chat", LLAMA / "model.pte", "--tokenizer", TOKENIZER, "--ignore-eos", "--temperature", 0)
+
+    def test_a_conversation(self):
+        with tempfile.TemporaryDirectory() as folder:
+            saved = pathlib.Path(folder) / "chat.json"
+            lines = ["Hi", "/stats", "/back", "Hello", "/nonsense", "q" * 500, "And?", f"/save {saved}", "/reset", "Hello", "/history"]
+            code, out, err = pteron(*self.COMMAND, "--max-tokens", 5, given="\n".join(lines) + "\n")
+            self.assertEqual(code, 0, err)
+            messages = json.loads(saved.read_text())
+            self.assertEqual([m["content"] for m in messages[::2]], ["Hello", "And?"])
+            answers = [m["content"] for m in messages[1::2]]
+            self.assertTrue(out.endswith("\n".join([*answers, answers[0]]) + "\n"), (out, answers))
+            self.assertIn("read back per token: best token", err)
+            self.assertIn("the conversation has", err)  # too long, but the chat goes on
+            self.assertEqual(err.count("tok/s"), 4)
+            self.assertIn("/reset", err)
+
+    def test_ctrl_c_stops_the_answer_and_not_the_program(self):
+        process = subprocess.Popen([PTERON, *map(str, self.COMMAND)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process.stdin.write(b"Tell me everything\n")
+        process.stdin.flush()
+        self.assertNotEqual(process.stdout.read(1), b"")
+        process.send_signal(signal.SIGINT)
+        process.stdin.write(b"Still there?\n/history\n")
+        process.stdin.flush()
+        try:
+            _, err = process.communicate(timeout=300)
+        finally:
+            process.kill()
+        self.assertEqual(process.returncode, 0)
+        self.assertIn("user: Still there?", err.decode())
+
+    def test_a_model_without_a_template_is_named(self):
+        code, out, err = pteron("chat", LLAMA / "model.pte")
+        self.assertEqual((code, out), (1, ""))
+        self.assertIn("no tokenizer", err)
 
 
 class Convert(unittest.TestCase):

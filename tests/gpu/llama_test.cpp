@@ -2,6 +2,8 @@
 // The tiny Llama: 4-bit linears and embedding, KV cache, dynamic prefill.
 #include "gpu/llama.h"
 
+#include "graph/passes/pass.h"
+
 #include <numeric>
 
 namespace pteron::test {
@@ -89,7 +91,7 @@ TEST(LlamaTiny, AFullContextIsAnErrorThatChangesNothing) {
   const auto overflow = llama.step(some_tokens(29, 3), 100);
   ASSERT_FALSE(overflow.has_value());
   EXPECT_EQ(overflow.error().kind, ErrorKind::invalid);
-  EXPECT_NE(overflow.error().message.find("29 positions"), std::string::npos) << overflow.error().to_string();
+  EXPECT_NE(overflow.error().message.find("positions 100 to 129"), std::string::npos) << overflow.error().to_string();
   EXPECT_FALSE(llama.step({1}, -1).has_value());
   EXPECT_FALSE(llama.step({1}, 128).has_value());
   Llama fresh;
@@ -107,12 +109,27 @@ TEST(LlamaTiny, EveryPrefillLengthUsesOnlyWhatWasPreparedAtLoad) {
 }
 
 TEST(LlamaTiny, PassesOnAndOffAgree) {
-  LoadOptions off;
-  off.disabled_passes = {"alias-copies"};
-  Llama with, without("rope_llama", off);
-  const auto tokens = some_tokens(33);
-  expect_close(feed(with, tokens, {20, 13}), feed(without, tokens, {20, 13}));
-  EXPECT_GT(without.method->stats().dispatches, with.method->stats().dispatches);
+  std::vector<std::string> names{"alias-copies"};
+  for (const graph::Pass* pass : graph::all_passes()) names.emplace_back(pass->name);
+  auto tokens = some_tokens(35);
+  for (i64& token : tokens) token %= 256;
+  const std::vector<size_t> parts{20, 13, 1, 1};
+  for (const char* model : {"rope_llama", "hf_rope"}) {
+    Llama with(model);
+    const auto expected = feed(with, tokens, parts);
+    LoadOptions all_off;
+    all_off.disabled_passes = names;
+    Llama without(model, all_off);
+    expect_close(feed(without, tokens, parts), expected);
+    EXPECT_GT(without.method->stats().dispatches, with.method->stats().dispatches);
+    for (const std::string& name : names) {
+      SCOPED_TRACE(std::string(model) + " without " + name);
+      LoadOptions one_off;
+      one_off.disabled_passes = {name};
+      Llama other(model, one_off);
+      expect_close(feed(other, tokens, parts), expected);
+    }
+  }
 }
 
 TEST(LlamaTiny, ArgMaxAndTopKEpiloguesAgreeWithTheLogits) {

@@ -14,6 +14,8 @@ struct Pass {
 };
 
 std::span<const Pass* const> all_passes();
+// Refuses names that switch nothing off.
+Status check_pass_names(std::span<const std::string> names);
 Status run_passes(Graph& graph, const gpu::DeviceInfo& device, const CompileOptions& options);
 
 }  // namespace pteron::graph

@@ -76,4 +76,14 @@ Op Q4Node::to_op(Editor& editor, const Op& place) const {
                      place);
 }
 
+std::optional<PrivateLinear> private_linear(const Editor& e, ValueId value) {
+  const ValueId from = e.private_source(value);
+  if (e.uses(from) != 1) return std::nullopt;
+  const auto op = e.producer(from);
+  if (!op || e.is_removed(*op)) return std::nullopt;
+  auto node = Q4Node::from(e, e.graph().ops[*op]);
+  if (!node || node->outputs.size() != 1) return std::nullopt;
+  return PrivateLinear{*op, *std::move(node)};
+}
+
 }  // namespace pteron::graph

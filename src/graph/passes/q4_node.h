@@ -13,7 +13,8 @@ struct Q4Node {
   ValueId norm = no_value;  // RMS norm of x before
   f64 eps = 0;
   i64 group = 0;
-  std::vector<ValueId> weights, scales, biases, corrections, outputs;  // biases and corrections: none, or one each
+  // Biases and corrections: none, or one each; of planes only the first has one.
+  std::vector<ValueId> weights, scales, biases, corrections, outputs;
   ValueId residual = no_value;
   std::string kind = "plain";  // "swiglu": silu(first) · second; "planes": first + second
 
@@ -24,5 +25,12 @@ struct Q4Node {
   bool fits(const Editor& editor, const gpu::DeviceInfo& device) const;
   bool is_plain() const { return kind == "plain" && residual == no_value; }
 };
+
+// The linear whose only reader is (a chain of views that ends in) `value`.
+struct PrivateLinear {
+  u32 op;
+  Q4Node node;
+};
+std::optional<PrivateLinear> private_linear(const Editor& e, ValueId value);
 
 }  // namespace pteron::graph

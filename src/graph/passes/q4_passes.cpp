@@ -12,21 +12,6 @@ bool same_numel(const Editor& e, ValueId a, ValueId b) { return e.tensor(a)->max
 
 u32 columns(const Editor& e, ValueId weight) { return e.tensor(weight)->max.dim(0); }
 
-// The linear whose only reader is (a chain of views that ends in) `value`.
-struct Found {
-  u32 op;
-  Q4Node node;
-};
-std::optional<Found> private_linear(const Editor& e, ValueId value) {
-  const ValueId from = e.private_source(value);
-  if (e.uses(from) != 1) return std::nullopt;
-  const auto op = e.producer(from);
-  if (!op || e.is_removed(*op)) return std::nullopt;
-  auto node = Q4Node::from(e, e.graph().ops[*op]);
-  if (!node || node->outputs.size() != 1) return std::nullopt;
-  return Found{*op, *std::move(node)};
-}
-
 // add(x, linear): the linear adds x itself.
 Status fuse_residual(Graph& graph, const gpu::DeviceInfo& device) {
   Editor e(graph);

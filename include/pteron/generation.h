@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One answer of a language model, token by token.
+#pragma once
+
+#include <pteron/llm.h>
+#include <pteron/sampler.h>
+#include <pteron/stop_matcher.h>
+
+namespace pteron {
+
+struct GenerationOptions {
+  SamplerOptions sampling{.temperature = 0};
+  u64 max_tokens = 256;
+  std::vector<std::string> stops;
+  std::optional<Grammar> grammar;
+  bool ignore_end = false;    // go on behind tokens that end an answer
+  bool show_special = false;  // special tokens appear in the text
+  // Asked when the context is full, with the number of tokens of the answer so far: a prompt that is so short that they
+  // and more fit behind it. Absent, or an error: the answer ends.
+  std::function<Result<std::vector<u32>>(u32 answer_tokens)> shorten_prompt;
+};
+
+enum class StopReason { none, end_token, stop_string, grammar, max_tokens, context_full, cancelled };
+std::string_view name_of(StopReason reason);
+
+struct GeneratedPiece {
+  std::string text;          // what has become readable; often empty
+  std::optional<u32> token;  // none while the prompt is being read
+  f32 logprob = 0;           // with SamplerOptions::logprobs
+  std::vector<TokenLogprob> top;
+};
+
+struct GenerationStats {
+  u32 prompt_tokens = 0;
+  u32 reused_tokens = 0;  // of the prompt, that the session had read before
+  u64 answer_tokens = 0;
+  u32 runs = 0;
+  u32 shortened = 0;                   // times that the prompt was shortened
+  Readback readback = Readback::none;  // of the last token
+  u64 read_back_bytes = 0;             // by the last run
+};
+
+// Needs the model and the session to stay where they are. The session can be used again when the answer is done, was
+// cancelled, or is given up between two steps; what was generated is then part of its text.
+class Generation {
+ public:
+  // The session's text becomes the prompt; what it has in common with the one before is not read again.
+  static Result<Generation> start(const LanguageModel& model, Session& session, std::vector<u32> prompt,
+                                  GenerationOptions options);
+  Generation(Generation&&) noexcept;
+  Generation& operator=(Generation&&) noexcept;
+  ~Generation();
+
+  // A step in two parts, for hosts that must not block: `begin` submits a run, `finish` is true once `piece` holds its
+  // result.
+  Status begin();
+  Result<bool> finish(bool wait = true);
+  const GeneratedPiece& piece() const;
+  // Steps until there is a token or the answer is done.
+  Result<GeneratedPiece> next();
+
+  bool done() const { return reason() != StopReason::none; }
+  StopReason reason() const;
+  // Ends the answer here, at any time. A run that is under way is waited for.
+  void cancel();
+
+  std::span<const u32> tokens() const;  // of the answer
+  const std::string& text() const;
+  const GenerationStats& stats() const;
+
+ private:
+  struct Impl;
+  explicit Generation(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace pteron

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/error.h"
+
+#include <pteron/generation.h>
+
+#include <algorithm>
+
+namespace pteron {
+
+std::string_view name_of(StopReason reason) {
+  switch (reason) {
+    case StopReason::none: return "none";
+    case StopReason::end_token: return "end_token";
+    case StopReason::stop_string: return "stop_string";
+    case StopReason::grammar: return "grammar";
+    case StopReason::max_tokens: return "max_tokens";
+    case StopReason::context_full: return "context_full";
+    case StopReason::cancelled: return "cancelled";
+  }
+  return "";
+}
+
+struct Generation::Impl {
+  const LanguageModel& model;
+  Session& session;
+  GenerationOptions options;
+  Sampler sampler;
+  StopMatcher stops;
+  std::optional<StreamDecoder> decoder;
+  std::optional<GrammarMatcher> grammar;
+  bool all_logits = false;  // the candidates did not determine a token
+
+  std::vector<u32> answer;
+  std::string text;
+  GeneratedPiece piece;
+  StopReason reason = StopReason::none;
+  GenerationStats stats;
+
+  Status set_prompt(std::vector<u32> prompt);
+  Readback readback() const;
+  Result<std::optional<Sample>> choose();
+  Status accept(const Sample& sample);
+  Status show(u32 token);
+  Status make_room();
+  void end(StopReason why);
+};
+
+Status Generation::Impl::set_prompt(std::vector<u32> prompt) {
+  const ModelInfo& info = model.info();
+  if (prompt.empty() && info.bos) prompt.push_back(*info.bos);
+  if (prompt.empty()) return invalid("the prompt is empty");
+  if (prompt.size() > info.context && options.shorten_prompt) {
+    TRY(prompt, options.shorten_prompt(0));
+    ++stats.shortened;
+  }
+  if (prompt.size() > info.context)
+    return invalid("the prompt has ", prompt.size(), " tokens, but the model's context holds ", info.context,
+                   "; shorten it");
+  TRY(stats.reused_tokens, session.replace(prompt));
+  stats.prompt_tokens = u32(prompt.size());
+  sampler.add_prompt(prompt);
+  return {};
+}
+
+// The least that determines the next token.
+Readback Generation::Impl::readback() const {
+  const SamplerOptions& s = options.sampling;
+  const u32 available = model.info().top_k;
+  if (available == 0 || all_logits || grammar || s.logprobs || !s.logit_bias.empty()) return Readback::logits;
+  const bool penalties = s.repetition_penalty != 1 || s.presence_penalty != 0 || s.frequency_penalty != 0;
+  if (s.temperature == 0) return penalties ? Readback::candidates : Readback::best;
+  return s.top_k > 0 && s.top_k <= available ? Readback::candidates : Readback::logits;
+}
+
+// Nothing if the candidates were not enough.
+Result<std::optional<Sample>> Generation::Impl::choose() {
+  switch (session.answer()) {
+    case Readback::none: return std::nullopt;
+    case Readback::best: return Sample{.token = session.best()};
+    case Readback::candidates: return sampler.sample(session.candidates());
+    case Readback::logits: break;
+  }
+  TokenMask allowed;
+  if (grammar) {
+    TRY(allowed, grammar->allowed());
+  }
+  TRY(const Sample sample, sampler.sample(session.logits(), allowed));
+  return sample;
+}
+
+Status Generation::Impl::show(u32 token) {
+  if (!decoder) return {};
+  TRY(const std::string readable, decoder->push(token));
+  piece.text = stops.feed(readable);
+  return {};
+}
+
+void Generation::Impl::end(StopReason why) {
+  if (reason != StopReason::none) return;
+  reason = why;
+  std::string rest;
+  if (decoder) rest = stops.feed(decoder->finish());
+  rest += stops.finish();
+  piece.text += rest;
+  text += rest;
+}
+
+// The token is part of the answer, but has no place in the context.
+Status Generation::Impl::make_room() {
+  if (!options.shorten_prompt) return end(StopReason::context_full), Status();
+  auto prompt = options.shorten_prompt(u32(answer.size()));
+  if (!prompt || prompt->size() + answer.size() > session.info().context)
+    return end(StopReason::context_full), Status();
+  ++stats.shortened;
+  prompt->insert(prompt->end(), answer.begin(), answer.end());
+  TRY_DO(session.replace(*prompt));
+  return {};
+}
+
+Status Generation::Impl::accept(const Sample& sample) {
+  const u32 token = sample.token;
+  piece.token = token;
+  piece.logprob = sample.logprob;
+  piece.top.assign(sample.top.begin(), sample.top.end());
+  stats.readback = session.answer();
+  if (model.is_end(token) && !options.ignore_end) return end(StopReason::end_token), Status();
+  if (grammar) TRY_DO(grammar->advance(token));
+  sampler.accept(token);
+  answer.push_back(token);
+  ++stats.answer_tokens;
+  TRY_DO(show(token));
+  text += piece.text;
+  if (session.room() > 0)
+    TRY_DO(session.append(std::span(&token, 1)));
+  else
+    TRY_DO(make_room());
+  if (stops.found()) end(StopReason::stop_string);
+  if (grammar && grammar->is_complete()) end(StopReason::grammar);
+  if (answer.size() >= options.max_tokens) end(StopReason::max_tokens);
+  return {};
+}
+
+Result<Generation> Generation::start(const LanguageModel& model, Session& session, std::vector<u32> prompt,
+                                     GenerationOptions options) {
+  TRY(Sampler sampler, Sampler::create(options.sampling));
+  TRY(StopMatcher stops, StopMatcher::create(options.stops));
+  const Tokenizer* tokenizer = model.tokenizer();
+  if (!tokenizer && !options.stops.empty()) return not_found("stop strings need a tokenizer; name its file");
+  std::optional<GrammarMatcher> grammar;
+  if (options.grammar) {
+    TRY(const TokenTrie trie, model.token_trie());
+    grammar.emplace(*options.grammar, trie);
+  }
+  auto impl = std::unique_ptr<Impl>(new Impl{.model = model,
+                                             .session = session,
+                                             .options = std::move(options),
+                                             .sampler = std::move(sampler),
+                                             .stops = std::move(stops),
+                                             .grammar = std::move(grammar)});
+  if (tokenizer) impl->decoder.emplace(*tokenizer, !impl->options.show_special);
+  TRY_DO(impl->set_prompt(std::move(prompt)));
+  if (impl->options.max_tokens == 0) impl->end(StopReason::max_tokens);
+  return Generation(std::move(impl));
+}
+
+Generation::Generation(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Generation::Generation(Generation&&) noexcept = default;
+Generation& Generation::operator=(Generation&&) noexcept = default;
+Generation::~Generation() = default;
+
+Status Generation::begin() {
+  if (done()) return invalid("the answer is done (", name_of(impl_->reason), ")");
+  TRY_DO(impl_->session.begin(impl_->readback()));
+  impl_->piece = {};
+  return {};
+}
+
+Result<bool> Generation::finish(bool wait) {
+  Impl& g = *impl_;
+  TRY(const bool finished, g.session.finish(wait));
+  if (!finished) return false;
+  ++g.stats.runs;
+  g.stats.read_back_bytes = g.session.stats().read_back_bytes;
+  if (g.session.answer() == Readback::none) return true;
+  TRY(const auto sample, g.choose());
+  if (sample)
+    TRY_DO(g.accept(*sample));
+  else
+    g.all_logits = true;
+  return true;
+}
+
+Result<GeneratedPiece> Generation::next() {
+  do {
+    TRY_DO(begin());
+    TRY_DO(finish());
+  } while (!impl_->piece.token && !done());
+  return impl_->piece;
+}
+
+void Generation::cancel() {
+  if (impl_->session.running()) (void)impl_->session.finish();
+  impl_->end(StopReason::cancelled);
+}
+
+const GeneratedPiece& Generation::piece() const { return impl_->piece; }
+StopReason Generation::reason() const { return impl_->reason; }
+std::span<const u32> Generation::tokens() const { return impl_->answer; }
+const std::string& Generation::text() const { return impl_->text; }
+const GenerationStats& Generation::stats() const { return impl_->stats; }
+
+}  // namespace pteron

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/error.h"
+
+#include <pteron/llm.h>
+
+#include <algorithm>
+
+namespace pteron {
+
+struct Session::Impl {
+  ~Impl() {
+    if (running) (void)method.finish();  // the GPU may still read the inputs
+  }
+
+  Method method;
+  std::shared_ptr<const ModelInfo> info;
+  std::vector<u32> tokens;
+  u32 cached = 0;
+  Readback answer = Readback::none;
+
+  // The run that is under way. Its inputs must stay where they are.
+  bool running = false;
+  Readback wanted = Readback::none;
+  std::vector<i64> input;
+  i64 position = 0;
+
+  Status check_idle() const {
+    if (running) return invalid("the session is in the middle of a run; call finish first");
+    return {};
+  }
+  Status check(std::span<const u32> more, size_t kept) const;
+  Status forget_behind(u32 length);
+  u64 outputs_of(Readback readback) const;
+  const Tensor& output(u32 behind_own) const { return method.outputs()[info->outputs + behind_own]; }
+};
+
+Status Session::Impl::check(std::span<const u32> more, size_t kept) const {
+  for (u32 token : more)
+    if (token >= info->vocab_size)
+      return invalid("token ", token, " is outside of the model's vocabulary of ", info->vocab_size);
+  if (kept + more.size() > info->context)
+    return invalid("the text has ", kept + more.size(), " tokens, but the model's context holds ", info->context,
+                   "; shorten it");
+  return {};
+}
+
+// State that is not a cache by position can't be rewound: the text is read again from its start.
+Status Session::Impl::forget_behind(u32 length) {
+  answer = Readback::none;
+  if (length >= cached) return {};
+  auto rewound = method.rewind(length);
+  if (!rewound && rewound.error().kind != ErrorKind::unsupported) return rewound;
+  if (!rewound) TRY_DO(method.reset());
+  cached = rewound ? length : 0;
+  return {};
+}
+
+u64 Session::Impl::outputs_of(Readback readback) const {
+  switch (readback) {
+    case Readback::none: return 0;
+    case Readback::best: return u64(1) << info->outputs;
+    case Readback::candidates: return u64(6) << info->outputs;
+    case Readback::logits: return 1;
+  }
+  return 0;
+}
+
+Session::Session(Method method, std::shared_ptr<const ModelInfo> info)
+    : impl_(new Impl{.method = std::move(method), .info = std::move(info)}) {}
+Session::Session(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Session::Session(Session&&) noexcept = default;
+Session& Session::operator=(Session&&) noexcept = default;
+Session::~Session() = default;
+
+const ModelInfo& Session::info() const { return *impl_->info; }
+std::span<const u32> Session::tokens() const { return impl_->tokens; }
+u32 Session::cached() const { return impl_->cached; }
+u32 Session::room() const { return impl_->info->context - u32(impl_->tokens.size()); }
+bool Session::running() const { return impl_->running; }
+Readback Session::answer() const { return impl_->answer; }
+MethodStats Session::stats() const { return impl_->method.stats(); }
+
+Status Session::append(std::span<const u32> tokens) {
+  TRY_DO(impl_->check_idle());
+  TRY_DO(impl_->check(tokens, impl_->tokens.size()));
+  impl_->tokens.insert(impl_->tokens.end(), tokens.begin(), tokens.end());
+  if (!tokens.empty()) impl_->answer = Readback::none;
+  return {};
+}
+
+Result<u32> Session::replace(std::span<const u32> tokens) {
+  TRY_DO(impl_->check_idle());
+  TRY_DO(impl_->check(tokens, 0));
+  auto& mine = impl_->tokens;
+  const auto differing = std::ranges::mismatch(mine, tokens);
+  TRY_DO(impl_->forget_behind(u32(differing.in1 - mine.begin())));
+  mine.assign(tokens.begin(), tokens.end());
+  return impl_->cached;
+}
+
+Status Session::rewind(u32 length) {
+  TRY_DO(impl_->check_idle());
+  if (length > impl_->tokens.size())
+    return invalid("can't rewind to ", length, " tokens: the text has only ", impl_->tokens.size());
+  TRY_DO(impl_->forget_behind(length));
+  impl_->tokens.resize(length);
+  return {};
+}
+
+Result<Session> Session::fork() {
+  TRY_DO(impl_->check_idle());
+  TRY(Method method, impl_->method.clone());
+  Session out(std::move(method), impl_->info);
+  out.impl_->tokens = impl_->tokens;
+  out.impl_->cached = impl_->cached;
+  return out;
+}
+
+Status Session::begin(Readback wanted) {
+  Impl& s = *impl_;
+  TRY_DO(s.check_idle());
+  if (s.tokens.empty()) return invalid("there is nothing to read: the text has no tokens");
+  if (wanted != Readback::logits && wanted != Readback::none && s.info->top_k == 0)
+    return invalid("the model was loaded without epilogues; only all logits can be read back");
+  const u32 size = u32(s.tokens.size());
+  if (s.cached == size) TRY_DO(s.forget_behind(size - 1));
+  u32 count = std::min(size - s.cached, s.info->max_run);
+  // All rows would be copied: the last token gets a run of its own.
+  if (wanted == Readback::logits && s.info->every_token && s.info->kv_cache && s.cached + count == size && count > 1)
+    --count;
+  s.position = s.cached;
+  s.input.assign(s.tokens.begin() + s.cached, s.tokens.begin() + s.cached + count);
+  s.wanted = s.cached + count == size ? wanted : Readback::none;
+  s.answer = Readback::none;
+  const TensorView inputs[] = {{DType::i64, Shape{1, count}, std::as_bytes(std::span(s.input))},
+                               {DType::i64, Shape{1}, std::as_bytes(std::span(&s.position, 1))}};
+  TRY_DO(s.method.begin(std::span(inputs, s.info->position ? 2 : 1), s.outputs_of(s.wanted)));
+  s.running = true;
+  return {};
+}
+
+Result<bool> Session::finish(bool wait) {
+  Impl& s = *impl_;
+  if (!s.running) return invalid("the session is not running; call begin first");
+  const auto done = s.method.finish(wait);
+  if (done && !*done) return false;
+  s.running = false;
+  if (!done) return Failure(done.error());
+  if (s.info->kv_cache) s.cached += u32(s.input.size());
+  s.answer = s.wanted;
+  return true;
+}
+
+u32 Session::best() const { return u32(impl_->output(0).as<i32>()[0]); }
+
+Candidates Session::candidates() const { return {impl_->output(1).as<f32>(), impl_->output(2).as<i32>()}; }
+
+std::span<const f32> Session::logits() const {
+  return impl_->method.outputs()[0].as<f32>().last(impl_->info->vocab_size);
+}
+
+}  // namespace pteron

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Attention that rotates its queries and keys itself: one kernel turns them and fills the caches, then attention runs.
+#include "ops/attention.h"
+#include "ops/rotary.h"
+
+namespace pteron::ops {
+namespace {
+
+struct Params {
+  u32 count, q_threads, k_threads, half, q_heads, kv_heads, positions, dim, first, table_width, start, capacity;
+};
+
+// Row of the tables for position 0. Tables may stand for their rows from `start` to `end`, as slice_copy takes them.
+Result<u32> first_row(Plan& op, u32 start_arg, u32 end_arg, u32 rows, u32 positions) {
+  i64 start = op.integer(start_arg), end = rows;
+  if (!op.is_null(end_arg)) {
+    const auto bound = [&](i64 v) { return std::clamp<i64>(v < 0 ? v + rows : v, 0, rows); };
+    start = bound(start);
+    end = bound(op.integer(end_arg));
+  }
+  REQUIRE_LIVE(op, start >= 0 && start + i64(positions) <= end, "positions ", start, " to ", start + i64(positions),
+               " exceed the rows of the rotary tables, which end at ", end);
+  return u32(std::clamp<i64>(start, 0, rows));
+}
+
+// pteron.attend_rotated(q, k, v, cos, sin, table_start, table_end?, k_cache, v_cache, start, interleaved, mask?,
+// dropout, is_causal, scale?, out), made by src/graph/passes/rotary_cache.cpp.
+Status attend_rotated(Plan& op) {
+  const TensorArg q = op.tensor(0), k = op.tensor(1), v = op.tensor(2), cosines = op.tensor(3), sines = op.tensor(4),
+                  k_cache = op.tensor(7), v_cache = op.tensor(8), y = op.output(15);
+  const i64 start = op.integer(9);
+  const bool interleaved = op.flag_or(10, false);
+  TRY_DO(check_cache_write(op, k, k_cache, start));
+  TRY_DO(check_cache_write(op, v, v_cache, start));
+  TRY_DO(check_rotary(op, q, cosines, sines, interleaved));
+  TRY_DO(check_rotary(op, k, cosines, sines, interleaved));
+  REQUIRE(op, q.rank() == k.rank() && q.dim(-1) == k.dim(-1) && q.dim(-1) % 2 == 0, "query ", q.shape(), " and key ",
+          k.shape(), " don't fit");
+  REQUIRE_LIVE(op, q.dim(-3) == k.dim(-3) && k.shape() == v.shape(), "query ", q.shape(), ", key ", k.shape(),
+               " and value ", v.shape(), " have different positions");
+  const u32 positions = q.dim(-3), width = cosines.dim(-1);
+  TRY(const u32 first, first_row(op, 5, 6, u32(cosines.numel() / width), positions));
+
+  const Operand rotated = op.scratch(q.max().numel() * sizeof(f32));
+  if (q.numel() > 0) {
+    const Spec spec = Spec()
+                          .flag("INTERLEAVED", interleaved)
+                          .flag("PAIRED", false)
+                          .input("q", q.dtype())
+                          .input("k", k.dtype())
+                          .input("v", v.dtype())
+                          .input("cosines", cosines.dtype())
+                          .input("sines", sines.dtype())
+                          .output("y", DType::f32)
+                          .output("k_cache", k_cache.dtype())
+                          .output("v_cache", v_cache.dtype());
+    const u32 q_threads = u32(q.numel() / 2), k_threads = u32(k.numel() / 2);
+    const Params params{q_threads + 2 * k_threads,
+                        q_threads,
+                        k_threads,
+                        interleaved ? width : width / 2,
+                        q.dim(-2),
+                        k.dim(-2),
+                        positions,
+                        q.dim(-1),
+                        first,
+                        width,
+                        u32(std::max<i64>(start, 0)),
+                        k_cache.dim(-3)};
+    TRY_DO(op.dispatch({kernels::rotary_cache, spec}, {q, k, v, cosines, sines, rotated, k_cache, v_cache}, params,
+                       one_thread_per(params.count, 64)));
+  }
+  return attend_cached(op, Query(q, rotated, DType::f32), k_cache, v_cache, start, 11, y);
+}
+
+}  // namespace
+
+static constexpr OpEntry entries[] = {{"pteron.attend_rotated", attend_rotated, {}, false, true}};
+extern const OpList attention_rotated_ops = entries;
+
+}  // namespace pteron::ops

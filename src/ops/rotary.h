@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "ops/common.h"
+
+namespace pteron::ops {
+
+// Can x [.., positions, heads, dim] be rotated by these tables? Interleaved ones have an angle per pair, others one per
+// element.
+Status check_rotary(Plan& op, const TensorArg& x, const TensorArg& cosines, const TensorArg& sines, bool interleaved);
+
+}  // namespace pteron::ops
