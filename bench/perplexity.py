@@ -2,7 +2,7 @@
 """Perplexity of a GGUF model in torch (dequantised) and of programs that were converted from it, on the same windows of
 the same text: 20 kB of Lewis Carroll's "Alice's Adventures in Wonderland" (1865).
 
-usage: perplexity.py MODEL.gguf --pteron PATH [--quant lossless q4] [--window 256] [--windows N] [--json]
+usage: perplexity.py MODEL.gguf --pteron PATH [--quant lossless q4] [--kv f32 f16] [--window 256] [--windows N] [--json]
 
 Programs are converted with --all-logits, so that one call gives the logits of a whole window. Needs the groups export
 and llm of pins.txt.
@@ -59,11 +59,11 @@ class Program:
     def run(self, *arguments):
         subprocess.run([self.pteron, *map(str, arguments)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
-    def logits(self, tokens):
+    def logits(self, tokens, kv):
         np.save(self.folder / "tokens.npy", np.array([tokens], dtype=np.int64))
         np.save(self.folder / "position.npy", np.array([0], dtype=np.int64))
         inputs = ["-i", self.folder / "tokens.npy", "-i", self.folder / "position.npy"]
-        self.run("run", self.path, *inputs, "-o", self.folder, "-q")
+        self.run("run", self.path, *inputs, "-o", self.folder, "--kv", kv, "-q")
         return np.load(self.folder / "output_0.npy")[0]
 
 
@@ -93,6 +93,7 @@ def main():
     parser.add_argument("model")
     parser.add_argument("--pteron", required=True, help="the command line program")
     parser.add_argument("--quant", nargs="*", default=["lossless", "q4"])
+    parser.add_argument("--kv", nargs="*", default=["f32"], help="types of the KV caches: f32, f16")
     parser.add_argument("--window", type=int, default=256)
     parser.add_argument("--windows", type=int, help="only so many, from the start")
     parser.add_argument("--json", action="store_true")
@@ -106,7 +107,8 @@ def main():
         runners = {"torch, dequantised": lambda window: model.logits(window).numpy()}
         for quant in options.quant:
             program = Program(options.pteron, options.model, quant, options.window, pathlib.Path(folder))
-            runners[f"pteron, {quant}"] = program.logits
+            for kv in options.kv:
+                runners[f"pteron, {quant}, {kv} caches"] = lambda window, program=program, kv=kv: program.logits(window, kv)
         results = measure(runners, windows)
     first = perplexity(next(iter(results.values())))
     rows = [
@@ -119,7 +121,7 @@ def main():
         return
     print(f"{sum(map(len, windows))} tokens in windows of {options.window}")
     for row in rows:
-        print("{name:20} {perplexity:8.4f} ({relative:+.3%})  largest logit difference {largest_logit_difference:.2e}"
+        print("{name:32} {perplexity:8.4f} ({relative:+.3%})  largest logit difference {largest_logit_difference:.2e}"
               "  {seconds:.0f} s".format(**row))
 
 

@@ -18,6 +18,8 @@ struct Common {
   std::string adapter;
   bool require_gpu = false;
   bool no_f16 = false;
+  bool f16_kv_cache = false;
+  bool no_tuning = false;
   bool json = false;
   bool quiet = false;
   std::vector<std::string> data_files;
@@ -35,6 +37,7 @@ void add_generate(CLI::App& app, int& exit_code);
 void add_chat(CLI::App& app, int& exit_code);
 void add_convert(CLI::App& app, int& exit_code);
 void add_bench(CLI::App& app, int& exit_code);
+void add_tune(CLI::App& app, int& exit_code);
 
 void add_device_flags(CLI::App& command, Common& common);
 void add_program_flags(CLI::App& command, Common& common);

@@ -233,7 +233,9 @@ std::vector<OpTime> Instance::profile() const {
     std::string_view kernel = "?";
     for (const Variant& variant : c_.ops[op].variants)
       if (loaded_->pipelines[variant.pipeline]->id() == dispatches_[i].pipeline) kernel = variant.kernel.source().name;
-    out.push_back({op, kernel, durations_[i]});
+    const auto& [rows, depth, columns] = records_[op].shape;
+    const std::string_view family = records_[op].family;
+    out.push_back({op, kernel, durations_[i], family.empty() ? "" : str(family, "@", rows, "x", depth, "x", columns)});
   }
   return out;
 }

@@ -184,6 +184,11 @@ Result<i64> Instance::host_element(ValueId tensor, u64 flat_index) {
   return element_as_integer(input.bytes, input.dtype, flat_index);
 }
 
+void Instance::note_choice(std::string_view family, const RouteShape& shape) {
+  records_[op_].family = family;
+  records_[op_].shape = shape;
+}
+
 Status Instance::dispatch(const Kernel& kernel, std::span<const Operand> operands, Bytes params, Grid grid) {
   Record& record = records_[op_];
   const OpPlan& plan = c_.ops[op_];

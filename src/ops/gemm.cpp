@@ -2,6 +2,7 @@
 #include "ops/gemm.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace pteron::ops {
@@ -51,6 +52,12 @@ const Gemm::Route Gemm::routes[] = {
     {"tile4", kernels::gemm_registers, Route::any, 1, 1, 16, nullptr},
 };
 
+std::vector<std::string> Gemm::route_names() {
+  std::vector<std::string> names;
+  for (const Route& route : routes) names.emplace_back(route.name);
+  return names;
+}
+
 bool in_fours(Plan& op, u32 size, bool fixed) { return fixed ? size % 4 == 0 : op.branch(size % 4 == 0); }
 
 void Gemm::bind(std::string_view name, const Operand& operand, DType dtype) {
@@ -98,11 +105,15 @@ Status Gemm::quantize(u32 scale, u32 zero, u32 activation) {
 }
 
 Result<const Gemm::Route*> Gemm::choose() const {
-  if (const std::string_view forced = op_.forced_route("gemm"); !forced.empty()) {
+  const u32 rows = std::bit_ceil(u32(std::min<u64>(u64(params.rows) * params.batches, 1u << 31)));
+  const u32 depth = params.depth * params.sections_x * params.sections_y;
+  const std::string_view measured = op_.measured_route("gemm", {rows, depth, params.columns});
+  const std::string_view forced = op_.forced_route("gemm");
+  if (const std::string_view name = forced.empty() ? measured : forced; !name.empty()) {
     const auto found =
-        std::find_if(std::begin(routes), std::end(routes), [&](const Route& r) { return r.name == forced; });
+        std::find_if(std::begin(routes), std::end(routes), [&](const Route& r) { return r.name == name; });
     if (found != std::end(routes)) return found;
-    return invalid("there is no route 'gemm=", forced, "'; there are row, tile8, split, shared and tile4");
+    return invalid("there is no route 'gemm=", name, "'; there are row, tile8, split, shared and tile4");
   }
   const auto adapter = op_.device().adapter.type == gpu::AdapterType::cpu ? Route::cpu : Route::gpu;
   const Route* const last = std::end(routes) - 1;

@@ -54,6 +54,9 @@ class Gemm {
   // are.
   Status quantize(u32 scale, u32 zero, u32 activation);
 
+  // Kernels to choose from, for `LoadOptions::routes`.
+  static std::vector<std::string> route_names();
+
   // `y` has been resized, and `params` tells rows, columns, batches, depth and strides. `depthwise`: the depth is 1.
   Status run(const TensorArg& y, bool depthwise = false);
 
