@@ -151,6 +151,12 @@ def exporters_of(module) -> list[tuple]:
     return found
 
 
+def reason(trace: str) -> str:
+    """The line of a traceback that names the exception."""
+    named = [line for line in trace.splitlines() if re.match(r"[\w.]+(Error|Exception): ", line)]
+    return named[-1] if named else trace.strip().splitlines()[-1]
+
+
 def warm_up() -> None:
     """Fusion patterns are exported once in a process; that must not be taken for a test's export."""
     for pattern in vulkan_patterns.fusable_patterns.values():
@@ -168,7 +174,7 @@ def export(job, folder: Path) -> None:
             recorder.source = re.sub(r"\W", "_", name)
             torch.manual_seed(0)
             result = test.run()
-            problems += [f"{name}: {text.strip().splitlines()[-1]}" for _, text in result.errors + result.failures]
+            problems += [f"{name}: {reason(text)}" for _, text in result.errors + result.failures]
         for name, function, needed in exporters_of(module):
             recorder.source = name
             torch.manual_seed(0)

@@ -29,15 +29,15 @@ def run(fixture: Fixture) -> dict:
     for number, call in enumerate(fixture.sets):
         inputs = [x.clone() if isinstance(x, torch.Tensor) else x for x in call.inputs]
         outputs = [torch.as_tensor(y) for y in method.execute(inputs)]
-        if len(outputs) < len(call.outputs):
-            problems.append(f"{call.name}: {len(outputs)} outputs instead of {len(call.outputs)}")
+        if len(outputs) < len(call.outputs) + len(fixture.mutated):
+            problems.append(f"{call.name}: only {len(outputs)} outputs")
             continue
         if not fixture.output_unspecified:
-            for index, expected in enumerate(call.outputs):
-                check(f"{call.name}, output {index}", outputs[len(outputs) - len(call.outputs) + index], expected)
-        if number == 0:
-            for index, expected in fixture.mutated.items():
-                check(f"updated input {index}", inputs[index], expected)
+            for index, expected in enumerate(call.outputs, start=len(outputs) - len(call.outputs)):
+                check(f"{call.name}, output {index}", outputs[index], expected)
+        if number == 0:  # updated inputs come back as the first outputs
+            for position, (index, expected) in enumerate(sorted(fixture.mutated.items())):
+                check(f"updated input {index}", outputs[position], expected)
     return {"problems": problems, "worst": worst}
 
 

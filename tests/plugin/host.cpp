@@ -57,9 +57,10 @@ executorch::extension::TensorPtr floats(std::vector<float> values) {
 }
 
 std::vector<float> run(Hosted& program, std::vector<float> values) {
-  const auto result = floats(std::vector<float>(4));  // the program plans no memory for it
-  if (program->set_output(result) != EtError::Ok || !program->forward(floats(std::move(values))).ok()) return {};
-  return {result->const_data_ptr<float>(), result->const_data_ptr<float>() + result->numel()};
+  const auto outputs = program->forward(floats(std::move(values)));
+  if (!outputs.ok() || outputs->size() != 1) return {};
+  const auto& tensor = (*outputs)[0].toTensor();
+  return {tensor.const_data_ptr<float>(), tensor.const_data_ptr<float>() + tensor.numel()};
 }
 
 }  // namespace pteron::test

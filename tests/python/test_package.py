@@ -21,10 +21,12 @@ sys.exit(sum(result.failed for result in results))
 """
 
 
+# Nothing of the source tree may stand in for the installed package.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {"PYTHONWARNINGS": "ignore"}
+
+
 def run(*command, **rest):
-    done = subprocess.run(
-        list(map(str, command)), capture_output=True, text=True, env=os.environ | {"PYTHONWARNINGS": "ignore"}, **rest
-    )
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, env=ENVIRONMENT, **rest)
     if done.returncode:
         raise AssertionError(f"{command} failed:\n{done.stdout}\n{done.stderr}")
     return done.stdout
