@@ -1,7 +1,7 @@
 # What the browser build has instead of the native port.
 
 # A page waits for the download; the work is done by the GPU.
-set(CMAKE_CXX_FLAGS_RELEASE "-Os -DNDEBUG")
+set(CMAKE_CXX_FLAGS_RELEASE "-Oz -DNDEBUG")
 
 # Header-only libraries, without the folder around them that belongs to the host's C library.
 set(PTERON_HOST_INCLUDES /usr/include CACHE PATH "Where the host's header-only libraries are")

@@ -10,3 +10,11 @@ add_test(NAME wasm COMMAND ${CMAKE_SOURCE_DIR}/tools/build_web)
 set_tests_properties(wasm PROPERTIES TIMEOUT 3600 FIXTURES_SETUP wasm)
 add_test(NAME web COMMAND ${node} --disable-warning=ExperimentalWarning ${CMAKE_SOURCE_DIR}/web/tests/web.ts)
 set_tests_properties(web PROPERTIES TIMEOUT 1800 FIXTURES_REQUIRED wasm)
+
+# A real chat model in the browser.
+set(models ${CMAKE_SOURCE_DIR}/build/models)
+add_test(NAME chat-model COMMAND pteron_cli convert ${models}/SmolLM2-135M-Instruct.Q4_1.gguf -o ${models}/smollm2.pte)
+set_tests_properties(chat-model PROPERTIES TIMEOUT 600 FIXTURES_SETUP chat_model)
+add_test(NAME web-chat COMMAND ${node} --disable-warning=ExperimentalWarning ${CMAKE_SOURCE_DIR}/web/tests/web.ts
+  --model ${models}/smollm2.pte)
+set_tests_properties(web-chat PROPERTIES TIMEOUT 1800 FIXTURES_REQUIRED "wasm;chat_model")

@@ -79,6 +79,9 @@ class Session {
   std::span<const f32> logits() const;
 
   MethodStats stats() const;
+  // As of the method.
+  void set_profiling(bool on);
+  std::vector<OpTiming> profile() const;
 
  private:
   struct Impl;

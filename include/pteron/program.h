@@ -36,7 +36,9 @@ struct LoadOptions {
   // Which kernels a family of ops uses: "gemm=shared", or for one shape (rows, depth, columns)
   // "gemm@64x576x192=shared".
   std::vector<std::string> routes;
-  bool f16_kv_cache = false;        // caches in half the memory; needs a device with f16
+  bool f16_kv_cache = false;  // caches in half the memory; needs a device with f16
+  // Words behind every tensor of a step and behind scratch memory that nobody may write: a step fails if a kernel did.
+  bool guards = false;
   std::vector<Epilogue> epilogues;  // each adds an output behind the method's own (top_k: values, then indices)
   ProgressFn progress;
 };
@@ -107,6 +109,8 @@ class Method {
   // Time per op of the next executes, by GPU timestamps. Slows them down.
   void set_profiling(bool on);
   std::vector<OpTiming> profile() const;
+  // Names of the kernels that the last execute ran, each once.
+  std::vector<std::string> kernels() const;
 
  private:
   friend class Program;

@@ -89,6 +89,8 @@ class Case:
     # The partitioner refuses these arguments, types or sizes of the expected ops, although programs may hold them:
     # delegate them all the same.
     beyond: bool = False
+    # Writes the delegate by hand: a function of a graph.Graph and its inputs. The module says what it means.
+    graph: Callable | None = None
     portable_ops: tuple[str, ...] = ()  # that may stay outside of the delegate
     output_unspecified: bool = False  # the outputs mean nothing, only what becomes of the inputs
     # Takes the module's place for the goldens where it can't compute in float64 itself.

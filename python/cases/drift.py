@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Is what the repository holds what the table says?"""
+import json
 from pathlib import Path
 
 import torch
@@ -22,21 +23,26 @@ def same(fresh: torch.Tensor, kept: bytes) -> bool:
     return torch.allclose(fresh.double(), old, rtol=ROUNDING, atol=ROUNDING * scale, equal_nan=True)
 
 
-def changed_files(fresh: dict[str, bytes], tensors: dict[str, torch.Tensor], kept: dict[str, bytes]) -> list[str]:
-    changed = [name for name, tensor in tensors.items() if not same(tensor, kept.get(name, b""))]
-    changed += [name for name, data in fresh.items() if name not in tensors and data != kept.get(name)]
-    return changed + sorted(kept.keys() - fresh.keys() - tensors.keys())
+def changed_tensors(data: folder.Data, kept: bytes) -> list[str]:
+    """Names of tensors that are not what data.bin holds."""
+    ends = {name: (offset, offset + size) for name, (offset, size) in data.places.items()}
+    changed = [f"data.bin ({name})" for name, (a, b) in ends.items() if not same(data.tensors[name], kept[a:b])]
+    return changed + (["data.bin (size)"] if len(kept) != len(data.bytes) else [])
 
 
 def differences(case: Case, kept: dict[str, bytes], with_program: bool) -> list[str]:
     """Names of files that differ. Without the program only torch's side is compared, which costs milliseconds."""
     calls, precision = golden.answer(case)
-    _, tensors = folder.describe_calls(case, calls)
+    part, data = folder.describe_calls(case, calls)
+    changed = changed_tensors(data, kept.get("data.bin", b""))
     if not with_program:
-        return changed_files({}, tensors, {name: kept.get(name, b"") for name in tensors})
+        manifest = json.loads(kept["manifest.json"])
+        return changed + ["manifest.json"] * any(manifest.get(key) != value for key, value in part.items())
     lowered = lowering.lower(case)
     lowering.check(case, lowered)
-    return changed_files(folder.contents(case, lowered, calls, precision), tensors, kept)
+    fresh = folder.contents(case, lowered, calls, precision)
+    names = sorted((fresh.keys() | kept.keys()) - {"data.bin"})
+    return changed + [name for name in names if fresh.get(name) != kept.get(name)]
 
 
 def check(families: dict[str, list[Case]], root: Path, only: str, full: bool) -> int:

@@ -4,7 +4,6 @@
 usage, in python/: python -m cases.export [--only TEXT] [--out DIR] [--check [--full]] [--list]
 """
 import argparse
-import collections
 import shutil
 import sys
 import traceback
@@ -13,7 +12,7 @@ from pathlib import Path
 from cases import drift, folder, golden, lowering
 from cases.case import Case
 from cases.progress import Progress
-from cases.table import families
+from cases.table import coverage, families
 
 DATA = Path(__file__).resolve().parents[2] / "tests" / "data" / "ops"
 
@@ -54,7 +53,7 @@ def remove_others(cases: list[Case], out: Path):
 
 def list_ops(cases: list[Case]):
     """How many cases there are for each op that a case is meant to test."""
-    counts = collections.Counter(op for case in cases for op in case.expect_ops)
+    counts = coverage(cases)
     for op, count in sorted(counts.items()):
         print(f"{count:4} {op}")
     print(f"{len(cases)} cases, {len(counts)} ops")

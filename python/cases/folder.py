@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A case as a folder: model.pte, raw tensors, manifest.json. The format is that of the shared fixtures, plus
-`nmse`, `int8_slack`, `output_unspecified`, `data_files` and `steps` (calls on one instance, after the main one)."""
+"""A case as a folder: model.pte, manifest.json, and data.bin with all tensors. The manifest is that of the shared
+fixtures, except that a tensor names its place in data.bin instead of a file of its own, and plus `nmse`, `int8_slack`,
+`output_unspecified`, `data_files`, `mutated` and `steps` (calls on one instance, after the main one)."""
 import json
 from importlib.metadata import version
 from pathlib import Path
@@ -15,24 +16,28 @@ DTYPES = {torch.bool: "bool", torch.uint8: "uint8", torch.int8: "int8", torch.in
           torch.float16: "float16", torch.float32: "float32", torch.float64: "float64"}
 
 
-class Files:
-    """Tensors of a case by file name; equal ones share a file."""
+class Data:
+    """The tensors of a case by name, one behind the other; equal ones are stored once."""
 
     def __init__(self):
         self.tensors: dict[str, torch.Tensor] = {}
+        self.places: dict[str, tuple[int, int]] = {}  # offset and size
+        self.bytes = b""
 
     def add(self, name: str, value) -> dict:
         if not isinstance(value, torch.Tensor):
             return {"scalar": value, "dtype": type(value).__name__}
-        same = (known for known, other in self.tensors.items() if raw(other) == raw(value))
-        name = next(same, name)
-        self.tensors.setdefault(name, value)
-        return {"file": name, "dtype": DTYPES[value.dtype], "shape": list(value.shape)}
+        data = raw(value)
+        same = (place for known, place in self.places.items() if raw(self.tensors[known]) == data)
+        offset, size = next(same, (len(self.bytes), len(data)))
+        self.bytes += data[len(self.bytes) - offset :]  # nothing if they are there already
+        self.tensors[name], self.places[name] = value, (offset, size)
+        return {"offset": offset, "size": size, "dtype": DTYPES[value.dtype], "shape": list(value.shape)}
 
     def call(self, prefix: str, call: Call) -> dict:
         return {
-            "inputs": [self.add(f"{prefix}input_{i}.bin", x) for i, x in enumerate(call.inputs)],
-            "outputs": [self.add(f"{prefix}output_{i}.bin", y) for i, y in enumerate(call.outputs)],
+            "inputs": [self.add(f"{prefix}input_{i}", x) for i, x in enumerate(call.inputs)],
+            "outputs": [self.add(f"{prefix}output_{i}", y) for i, y in enumerate(call.outputs)],
         }
 
 
@@ -56,7 +61,6 @@ def describe(case: Case, lowered: Lowered) -> dict:
         "compile_options": dict(case.compile),
         "data_files": list(lowered.data_files),
         "dynamic": {name: [d.min, d.max] for name, d in case.dims().items()} or None,
-        "mutated_inputs": lowered.mutated_inputs,
         "output_unspecified": case.output_unspecified,
         "atol": case.atol,
         "rtol": case.rtol,
@@ -65,30 +69,37 @@ def describe(case: Case, lowered: Lowered) -> dict:
     }
 
 
-def describe_calls(case: Case, calls: list[Call]) -> tuple[dict, dict[str, torch.Tensor]]:
+def describe_calls(case: Case, calls: list[Call]) -> tuple[dict, Data]:
     """What the manifest says about torch's answers, and the tensors that it names."""
-    files = Files()
-    part = files.call("", calls[0])
+    data = Data()
+    part = data.call("", calls[0])
     key, prefix = ("steps", "step") if case.steps else ("live", "live")
     part[key] = [
         {"size": next(iter(call.sizes.values())) if len(call.sizes) == 1 else call.sizes}
-        | files.call(f"{prefix}{number}_", call)
+        | data.call(f"{prefix}{number}_", call)
         for number, call in enumerate(calls[1:], start=1)
     ]
-    return part, files.tensors
+    # The module changes them; whether the program gives them back is the exporter's choice.
+    part["mutated"] = [
+        {"input": index} | data.add(f"mutated_{index}", after)
+        for index, (before, after) in enumerate(zip(calls[0].inputs, calls[0].inputs_after, strict=True))
+        if isinstance(before, torch.Tensor) and raw(before) != raw(after)
+    ]
+    return part, data
 
 
 def contents(case: Case, lowered: Lowered, calls: list[Call], precision: str) -> dict[str, bytes]:
     """Every file of the folder."""
-    part, tensors = describe_calls(case, calls)
-    for index in lowered.mutated_inputs:
-        tensors[f"mutated_{index}.bin"] = calls[0].inputs_after[index]
+    part, data = describe_calls(case, calls)
+    changed = [entry["input"] for entry in part["mutated"]]
+    if changed != lowered.mutated_inputs:
+        raise ValueError(f"{case.name}: inputs {changed} change, the program updates {lowered.mutated_inputs}")
     manifest = describe(case, lowered) | {"golden": precision} | part
     return {
         "model.pte": lowered.program,
         "manifest.json": to_json(manifest).encode(),
+        "data.bin": data.bytes,
         **lowered.data_files,
-        **{name: raw(tensor) for name, tensor in tensors.items()},
     }
 
 

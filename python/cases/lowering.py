@@ -5,6 +5,7 @@ import contextlib
 import dataclasses
 import functools
 import gc
+import inspect
 import tempfile
 import warnings
 from collections.abc import Mapping
@@ -25,6 +26,7 @@ from executorch.exir import EdgeCompileConfig, to_edge_transform_and_lower
 from executorch.extension.llm.custom_ops import custom_ops  # noqa: F401  the llama ops
 from torch.export import Dim
 
+from cases import graph
 from cases.case import Case, integer
 from cases.golden import build, first_call, make_inputs
 
@@ -108,6 +110,13 @@ def limits_of_the_partitioner(case: Case):
         vulkan_supported_ops.update(own)
 
 
+def delegates_by_hand(case: Case, inputs: list):
+    if not case.graph:
+        return contextlib.nullcontext()
+    module = build(case)
+    return graph.delegates_by_hand(case.graph, module, dict(zip(inspect.signature(module.forward).parameters, inputs)))
+
+
 def summary(manager, mutated: list[int]) -> Lowered:
     program = manager.executorch_program
     ops = collections.Counter()
@@ -129,11 +138,11 @@ def lower(case: Case) -> Lowered:
     exported = torch.export.export(
         build(case), tuple(inputs), dynamic_shapes=tuple(map(dynamic_shape, case.inputs)), strict=case.strict
     )
-    with limits_of_the_partitioner(case):
+    with limits_of_the_partitioner(case), delegates_by_hand(case, inputs):
         edge = to_edge_transform_and_lower(
             exported,
             transform_passes=list(case.passes),
-            partitioner=[VulkanPartitioner(dict(case.compile))],
+            partitioner=[graph.Everything() if case.graph else VulkanPartitioner(dict(case.compile))],
             compile_config=EdgeCompileConfig(**case.edge),
         )
     mutated = mutated_inputs(edge.exported_program())

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """All cases: the lists CASES of this package's modules."""
+import collections
 import importlib
 import pkgutil
 
@@ -15,3 +16,8 @@ def families() -> dict[str, list[Case]]:
     if twice:
         raise ValueError(f"declared twice: {', '.join(twice)}")
     return found
+
+
+def coverage(cases: list[Case]) -> collections.Counter:
+    """How many cases are about each op."""
+    return collections.Counter(op for case in cases for op in case.expect_ops)

@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
   cli::add_run(app, exit_code);
   cli::add_generate(app, exit_code);
   cli::add_chat(app, exit_code);
+  cli::add_selftest(app, exit_code);
   cli::add_convert(app, exit_code);
   cli::add_bench(app, exit_code);
   cli::add_tune(app, exit_code);

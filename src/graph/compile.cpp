@@ -202,6 +202,7 @@ class Compiler {
       for (const Variant& variant : c_.ops[op].variants)
         add_conflicts(variant, scratch_requests[op], request_of, conflicts);
 
+    if (options_.guards) separate(requests);
     std::vector<Placement> placements;
     const u64 limit = c_.facts.device.limits.max_buffer_bytes;
     TRY(const auto without_scratch,
@@ -210,11 +211,29 @@ class Compiler {
     for (const auto& [value, request] : request_of) c_.storage[value].at = placements[request];
     for (u32 op = 0; op < graph.ops.size(); ++op)
       for (u32 request : scratch_requests[op]) c_.ops[op].scratch_at.push_back(placements[request]);
+    if (options_.guards) add_guards(request_of);
     for (u64 bytes : c_.memory.pools) c_.memory.activations += bytes;
     u64 bare = 0;
     for (u64 bytes : without_scratch) bare += bytes;
     c_.memory.scratch = c_.memory.activations > bare ? c_.memory.activations - bare : 0;
     return {};
+  }
+
+  // Every request lives for the whole step, with room for its guard.
+  void separate(std::vector<MemoryRequest>& requests) {
+    c_.guard_size = guard_bytes;
+    for (MemoryRequest& r : requests) r = {r.bytes + guard_bytes, -1, i64(c_.graph.ops.size())};
+  }
+
+  void add_guards(const std::map<ValueId, u32>& request_of) {
+    const auto behind = [](Placement at, u64 bytes) { return Placement{at.pool, at.offset + bytes}; };
+    for (u32 op = 0; op < c_.graph.ops.size(); ++op) {
+      for (ValueId id : traffic_.writes[op])
+        if (request_of.contains(root(id)))
+          c_.guards.push_back({behind(c_.storage[root(id)].at, c_.storage[root(id)].bytes), op});
+      for (size_t i = 0; i < c_.ops[op].scratch.size(); ++i)
+        c_.guards.push_back({behind(c_.ops[op].scratch_at[i], round_up(c_.ops[op].scratch[i], 16)), op});
+    }
   }
 
   static std::vector<MemoryConflict> tensor_conflicts(const std::vector<MemoryConflict>& all, size_t tensors) {

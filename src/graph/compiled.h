@@ -89,8 +89,16 @@ struct CompileOptions {
   std::vector<std::string> disabled_passes;
   bool f16_kv_cache = false;        // caches in half precision
   std::vector<std::string> routes;  // "family=route"
+  bool guards = false;              // see CompiledGraph::guards
   bool is_disabled(std::string_view pass) const;
 };
+
+// Words behind a tensor or scratch memory of op `op`. Kernels can reach them, but must not write them.
+struct Guard {
+  Placement at;
+  u32 op = 0;
+};
+constexpr u64 guard_bytes = 64;
 
 struct CompiledGraph {
   Graph graph;
@@ -104,6 +112,8 @@ struct CompiledGraph {
   std::vector<IndexCheck> index_checks;
   std::vector<FaultSlot> faults;
   MemoryPlan memory;
+  std::vector<Guard> guards;  // only if asked for; then no two tensors share memory
+  u64 guard_size = 0;         // bytes that every binding to a pool is longer
 
   CompiledGraph() = default;
   CompiledGraph(const CompiledGraph&) = delete;

@@ -16,6 +16,7 @@ Result<std::unique_ptr<Instance>> Instance::create(std::shared_ptr<const LoadedG
   std::unique_ptr<Instance> self(new Instance(std::move(loaded)));
   TRY_DO(self->allocate());
   TRY_DO(self->init_state());
+  TRY_DO(self->paint_guards());
   TRY_DO(self->bind_all());
   return self;
 }
@@ -161,7 +162,7 @@ Result<Instance::Source> Instance::locate(u32 op, const Operand& operand) const 
     case Operand::scratch: {
       const Placement at = c_.ops[op].scratch_at[operand.index];
       const u64 bytes = (c_.ops[op].scratch[operand.index] + 15) / 16 * 16;
-      return Source{pools_[at.pool].id(), at.offset, std::max<u64>(bytes, 16)};
+      return Source{pools_[at.pool].id(), at.offset, std::max<u64>(bytes + c_.guard_size, 16)};
     }
     case Operand::tensor: break;
   }
@@ -188,7 +189,7 @@ Instance::Source Instance::locate_value(ValueId id) const {
   switch (storage.kind) {
     case StorageKind::none: return {};
     case StorageKind::input: return {arena_.id(), storage.at.offset, storage.bytes};
-    case StorageKind::transient: return {pools_[storage.at.pool].id(), storage.at.offset, storage.bytes};
+    case StorageKind::transient: return {pools_[storage.at.pool].id(), storage.at.offset, storage.bytes + c_.guard_size};
     case StorageKind::state: return {states_[storage.index].id(), 0, storage.bytes};
     case StorageKind::constant: return {loaded_->constants[storage.index]->pieces[0].buffer.id(), 0, storage.bytes};
   }
@@ -228,16 +229,21 @@ u64 Instance::gpu_bytes() const {
 
 std::vector<OpTime> Instance::profile() const {
   std::vector<OpTime> out;
-  for (size_t i = 0; i < durations_.size() && i < dispatch_ops_.size(); ++i) {
-    const u32 op = dispatch_ops_[i];
-    std::string_view kernel = "?";
-    for (const Variant& variant : c_.ops[op].variants)
-      if (loaded_->pipelines[variant.pipeline]->id() == dispatches_[i].pipeline) kernel = variant.kernel.source().name;
-    const auto& [rows, depth, columns] = records_[op].shape;
-    const std::string_view family = records_[op].family;
-    out.push_back({op, kernel, durations_[i], family.empty() ? "" : str(family, "@", rows, "x", depth, "x", columns)});
+  for (u32 i = 0; i < durations_.size() && i < dispatch_ops_.size(); ++i) {
+    const Record& record = records_[dispatch_ops_[i]];
+    const auto& [rows, depth, columns] = record.shape;
+    out.push_back({dispatch_ops_[i], kernel_name(i), durations_[i],
+                   record.family.empty() ? "" : str(record.family, "@", rows, "x", depth, "x", columns)});
   }
   return out;
+}
+
+std::string_view Instance::kernel_name(u32 dispatch) const {
+  if (dispatch >= dispatches_.size()) return "?";
+  for (const Variant& variant : c_.ops[dispatch_ops_[dispatch]].variants)
+    if (loaded_->pipelines[variant.pipeline]->id() == dispatches_[dispatch].pipeline)
+      return variant.kernel.source().name;
+  return "?";
 }
 
 }  // namespace pteron::graph

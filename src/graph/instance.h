@@ -60,6 +60,7 @@ class Instance final : private PlanHost {
 
   void set_profiling(bool on) { profiling_ = on; }
   std::vector<OpTime> profile() const;
+  std::string_view kernel_name(u32 dispatch) const;  // of the last step
 
   const CompiledGraph& compiled() const { return c_; }
   const LoadedGraph& loaded() const { return *loaded_; }
@@ -106,6 +107,8 @@ class Instance final : private PlanHost {
   Status flush_arena();
   Status submit(u64 wanted);
   Status check_faults();
+  Status paint_guards();
+  Status check_guards();
   void mark_dirty(u64 begin, u64 end);
   void change_shape(ValueId id, const Shape& shape);
   void change_number(ValueId id, i64 number);

@@ -337,6 +337,7 @@ Result<bool> Instance::finish(bool wait) {
   in_flight_ = false;
   TRY_DO(device_.health());
   TRY_DO(check_faults());
+  TRY_DO(check_guards());
   return true;
 }
 

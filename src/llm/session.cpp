@@ -79,6 +79,8 @@ u32 Session::room() const { return impl_->info->context - u32(impl_->tokens.size
 bool Session::running() const { return impl_->running; }
 Readback Session::answer() const { return impl_->answer; }
 MethodStats Session::stats() const { return impl_->method.stats(); }
+void Session::set_profiling(bool on) { impl_->method.set_profiling(on); }
+std::vector<OpTiming> Session::profile() const { return impl_->method.profile(); }
 
 Status Session::append(std::span<const u32> tokens) {
   TRY_DO(impl_->check_idle());

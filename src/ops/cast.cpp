@@ -5,22 +5,32 @@
 namespace pteron::ops {
 namespace {
 
+std::string_view conversion(DType from, DType to) {
+  if (to == DType::boolean) return "truth(a)";
+  return is_float(from) && !is_float(to) ? "to_integer(a)" : "a";
+}
+
 // _to_copy(x, …, out)
 Status cast(Plan& op) {
   const TensorArg x = op.tensor(0), y = op.last_output();
-  if (x.dtype() == y.dtype()) {
-    TRY_DO(op.resize(y, x.shape()));
-    return copy(op, x, y);
-  }
-  if (y.dtype() == DType::boolean) return elementwise(op, std::array{x}, y, "truth(a)");
-  const bool truncates = is_float(x.dtype()) && !is_float(y.dtype());
-  return elementwise(op, std::array{x}, y, truncates ? "to_integer(a)" : "a");
+  if (x.dtype() != y.dtype()) return elementwise(op, std::array{x}, y, conversion(x.dtype(), y.dtype()));
+  TRY_DO(op.resize(y, x.shape()));
+  return copy(op, x, y);
+}
+
+// copy(target, x, non_blocking, out): x in the target's type and shape.
+Status copy_into(Plan& op) {
+  const TensorArg target = op.tensor(0), x = op.tensor(1), y = op.last_output();
+  TRY(const Shape shape, broadcast(x.shape(), target.shape()));
+  REQUIRE_LIVE(op, shape == target.shape(), "the source is ", x.shape(), ", but the target is ", target.shape());
+  return elementwise(op, std::array{x, target}, y, conversion(x.dtype(), y.dtype()));
 }
 
 }  // namespace
 
 static constexpr OpEntry entries[] = {
     {"aten._to_copy.default", cast, {}, true},
+    {"aten.copy.default", copy_into},
     {"dim_order_ops._to_dim_order_copy.default", cast, {}, true},
 };
 extern const OpList cast_ops = entries;

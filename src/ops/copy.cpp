@@ -18,14 +18,6 @@ Status clone(Plan& op) {
   return copy(op, x, y);
 }
 
-// copy(target, x, non_blocking, out): the exporter emits it only where x has the target's type and shape.
-Status copy_into(Plan& op) {
-  const TensorArg target = op.tensor(0), x = op.tensor(1), y = op.last_output();
-  REQUIRE_LIVE(op, x.shape() == target.shape(), "the source is ", x.shape(), ", but the target is ", target.shape());
-  TRY_DO(op.resize(y, x.shape()));
-  return copy(op, x, y);
-}
-
 // view_copy(x, sizes, out): sizes may hold symbolic integers and one −1.
 Status view(Plan& op) {
   const TensorArg x = op.tensor(0), y = op.last_output();
@@ -102,7 +94,6 @@ static constexpr OpEntry entries[] = {
     {"aten.clone.default", clone, {}, true},
     {"aten.alias_copy.default", clone, {}, true},
     {"dim_order_ops._clone_dim_order.default", clone, {}, true},
-    {"aten.copy.default", copy_into},
     {"aten.view_copy.default", view, {}, true},
     {"aten.unsqueeze_copy.default", unsqueeze, {}, true},
     {"aten.squeeze_copy.dims", squeeze, {}, true},

@@ -16,6 +16,15 @@ OpReport& entry_for(std::vector<OpReport>& reports, const std::string& name) {
   return reports.back();
 }
 
+void add_kernels(std::vector<OpReport>& reports, const graph::CompiledGraph& compiled) {
+  for (size_t i = 0; i < compiled.ops.size(); ++i)
+    for (const graph::Variant& variant : compiled.ops[i].variants) {
+      auto& kernels = entry_for(reports, compiled.graph.ops[i].name).kernels;
+      const std::string name(variant.kernel.source().name);
+      if (std::find(kernels.begin(), kernels.end(), name) == kernels.end()) kernels.push_back(name);
+    }
+}
+
 // States that do not start at zero keep their initial values on the GPU.
 Result<u64> initial_state_bytes(const graph::CompiledGraph& compiled, const OpenFiles& open) {
   u64 sum = 0;
@@ -26,24 +35,6 @@ Result<u64> initial_state_bytes(const graph::CompiledGraph& compiled, const Open
     if (std::any_of(bytes.begin(), bytes.end(), [](std::byte b) { return b != std::byte(0); })) sum += use.bytes;
   }
   return sum;
-}
-
-Status fill_plan(DelegateReport& report, const graph::CompiledGraph& compiled, const OpenFiles& open) {
-  report.values = u32(compiled.graph.values.size());
-  report.constants = u32(compiled.graph.constants.size());
-  for (const graph::Constant& c : compiled.graph.constants) report.constant_bytes += c.location.range.size;
-  report.pipelines = u32(compiled.pipelines.size());
-  for (const graph::OpPlan& op : compiled.ops) report.dispatches += op.slots;
-  const graph::MemoryPlan& m = compiled.memory;
-  TRY(const u64 initial, initial_state_bytes(compiled, open));
-  report.memory = {m.weights, m.state, initial, m.activations, m.scratch, m.arena, m.staging, m.total() + initial};
-  for (size_t i = 0; i < compiled.ops.size(); ++i)
-    for (const graph::Variant& variant : compiled.ops[i].variants) {
-      auto& kernels = entry_for(report.ops, compiled.graph.ops[i].name).kernels;
-      const std::string name(variant.kernel.source().name);
-      if (std::find(kernels.begin(), kernels.end(), name) == kernels.end()) kernels.push_back(name);
-    }
-  return {};
 }
 
 Status inspect_delegate(DelegateReport& report, const OpenFiles& open, const format::MethodSpec& method, u32 index,
@@ -62,7 +53,14 @@ Status inspect_delegate(DelegateReport& report, const OpenFiles& open, const for
     entry.positions.push_back(problem.position);
   }
   if (!problems.empty()) return {};
-  return fill_plan(report, *compiled, open);
+  DelegateReport plan = describe_plan(*compiled);
+  TRY(plan.memory.initial_state, initial_state_bytes(*compiled, open));
+  plan.memory.total += plan.memory.initial_state;
+  plan.backend = std::move(report.backend);
+  plan.ops = std::move(report.ops);  // as in the file, with the kernels of what they became
+  add_kernels(plan.ops, *compiled);
+  report = std::move(plan);
+  return {};
 }
 
 MethodReport inspect_method(const OpenFiles& open, const format::MethodSpec& spec, const gpu::DeviceInfo& device,
@@ -93,6 +91,21 @@ MethodReport inspect_method(const OpenFiles& open, const format::MethodSpec& spe
 }
 
 }  // namespace
+
+DelegateReport describe_plan(const graph::CompiledGraph& compiled) {
+  DelegateReport out;
+  out.backend = backend_id;
+  for (const auto& op : compiled.graph.ops) ++entry_for(out.ops, op.name).count;
+  add_kernels(out.ops, compiled);
+  out.values = u32(compiled.graph.values.size());
+  out.constants = u32(compiled.graph.constants.size());
+  for (const graph::Constant& c : compiled.graph.constants) out.constant_bytes += c.location.range.size;
+  out.pipelines = u32(compiled.pipelines.size());
+  for (const graph::OpPlan& op : compiled.ops) out.dispatches += op.slots;
+  const graph::MemoryPlan& m = compiled.memory;
+  out.memory = {m.weights, m.state, 0, m.activations, m.scratch, m.arena, m.staging, m.total()};
+  return out;
+}
 
 Result<ProgramReport> inspect(const std::string& path, const LoadOptions& options, const Device* device) {
   TRY(auto source, format::open_file(path));

@@ -372,4 +372,14 @@ std::vector<OpTiming> Method::profile() const {
   return out;
 }
 
+std::vector<std::string> Method::kernels() const {
+  std::vector<std::string> out;
+  for (const auto& instance : impl_->instances)
+    for (u32 i = 0; i < instance->stats().dispatches; ++i) {
+      const std::string_view name = instance->kernel_name(i);
+      if (std::find(out.begin(), out.end(), name) == out.end()) out.emplace_back(name);
+    }
+  return out;
+}
+
 }  // namespace pteron

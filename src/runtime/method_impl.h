@@ -5,11 +5,14 @@
 #include "graph/instance.h"
 #include "runtime/method_loading.h"
 
-#include <pteron/program.h>
+#include <pteron/inspect.h>
 
 namespace pteron {
 
 MethodInfo describe_method(const format::MethodSpec& spec, std::span<const Epilogue> epilogues);
+
+// The ops after all rewriting, and the memory without the initial values of states.
+DelegateReport describe_plan(const graph::CompiledGraph& compiled);
 
 struct Method::Impl {
   static Result<std::unique_ptr<Impl>> create(std::shared_ptr<const void> keep_alive, LoadedMethod loaded,

@@ -67,6 +67,21 @@ Progress StreamedProgram::progress() const {
   return loading_ ? loading_->progress() : Progress{"program", opened_bytes_, opened_bytes_};
 }
 
+Result<Program> StreamedProgram::share() const {
+  if (!program_) return invalid("the program is not open yet");
+  return Program(program_->impl_);
+}
+
+Result<std::vector<DelegateReport>> StreamedProgram::report(std::string_view method) const {
+  if (!program_) return invalid("the program is not open yet");
+  TRY(const format::MethodSpec* spec, program_->impl_->find(method));
+  const auto loaded = program_->impl_->find_loaded(*spec);
+  if (!loaded) return invalid("method ", method, " is not loaded yet");
+  std::vector<DelegateReport> out;
+  for (const auto& delegate : loaded->delegates) out.push_back(describe_plan(*delegate->compiled));
+  return out;
+}
+
 Result<graph::DataLocation> StreamedProgram::locate(std::string_view key) const {
   if (!program_) return invalid("the program is not open yet");
   return program_->impl_->open.files.find(key);

@@ -8,6 +8,8 @@
 
 #include "runtime/method_loading.h"
 
+#include <pteron/inspect.h>
+
 namespace pteron {
 
 class StreamedProgram {
@@ -31,6 +33,10 @@ class StreamedProgram {
 
   // Nothing until the program is open. Methods that have not been streamed can't be loaded through it.
   Program* program() { return program_ ? &*program_ : nullptr; }
+  // The same program for another owner.
+  Result<Program> share() const;
+  // What a method that is loaded takes: of each delegate the ops after all rewriting, and its memory.
+  Result<std::vector<DelegateReport>> report(std::string_view method) const;
   // Where the bytes that are stored under a key lie, e.g. a tokenizer's.
   Result<graph::DataLocation> locate(std::string_view key) const;
 

@@ -63,5 +63,6 @@ f64 number(const Json& json, const char* name, f64 otherwise);
 bool flag(const Json& json, const char* name, bool otherwise);
 
 Json describe(const MethodInfo& info);
+Json describe(const std::vector<OpTiming>& times);
 
 }  // namespace pteron::wasm

@@ -34,6 +34,13 @@ Status begin(MethodHandle& method, u32 count, u64 wanted) {
 
 }  // namespace
 
+Json describe(const std::vector<OpTiming>& times) {
+  Json out = Json::array();
+  for (const OpTiming& time : times)
+    out.push_back({{"op", time.op}, {"kernel", time.kernel}, {"nanoseconds", time.nanoseconds}});
+  return out;
+}
+
 PTERON_EXPORT(pteron_method_release) void release_method(MethodHandle* method) { delete method; }
 
 PTERON_EXPORT(pteron_method_describe) Answer describe_method(MethodHandle* method) {
@@ -84,6 +91,11 @@ PTERON_EXPORT(pteron_method_clone) MethodHandle* clone(MethodHandle* method) {
   if (copy) return new MethodHandle{method->engine, *std::move(copy), {}, {}, {}};
   method->engine.fail(copy.error());
   return nullptr;
+}
+
+PTERON_EXPORT(pteron_method_profile) void profile(MethodHandle* method, bool on) { method->method.set_profiling(on); }
+PTERON_EXPORT(pteron_method_times) Answer times(MethodHandle* method) {
+  return method->engine.tell(describe(method->method.profile()));
 }
 
 PTERON_EXPORT(pteron_method_stats) Answer stats(MethodHandle* method) {

@@ -161,6 +161,36 @@ PTERON_EXPORT(pteron_program_locate) const NeedRecord* locate(ProgramHandle* pro
   return &program->need;
 }
 
+// Sums over the delegates of a method that is loaded.
+PTERON_EXPORT(pteron_program_report) Answer report(ProgramHandle* program, const char* name, u32 length) {
+  const auto reports = program->stream.report({name, length});
+  if (!reports) return program->engine.fail(reports.error());
+  Json ops = Json::array();
+  MemoryReport memory;
+  u32 dispatches = 0, pipelines = 0;
+  for (const DelegateReport& delegate : *reports) {
+    for (const OpReport& op : delegate.ops) ops.push_back({{"name", op.name}, {"count", op.count}});
+    dispatches += delegate.dispatches;
+    pipelines += delegate.pipelines;
+    memory.weights += delegate.memory.weights;
+    memory.state += delegate.memory.state;
+    memory.activations += delegate.memory.activations;
+    memory.parameters += delegate.memory.parameters;
+    memory.staging += delegate.memory.staging;
+    memory.total += delegate.memory.total;
+  }
+  return program->engine.tell({{"ops", std::move(ops)},
+                               {"dispatches", dispatches},
+                               {"pipelines", pipelines},
+                               {"memory",
+                                {{"weights", memory.weights},
+                                 {"state", memory.state},
+                                 {"activations", memory.activations},
+                                 {"parameters", memory.parameters},
+                                 {"staging", memory.staging},
+                                 {"total", memory.total}}}});
+}
+
 PTERON_EXPORT(pteron_program_begin_method) Answer begin_method(ProgramHandle* program, const char* name, u32 length) {
   return program->engine.done(program->stream.begin_method({name, length}));
 }

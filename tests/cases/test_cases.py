@@ -2,15 +2,27 @@
 """What the table of cases promises. usage: test_cases.py (needs torch and ExecuTorch, and python/ on the path)"""
 import contextlib
 import io
+import json
+import re
 import tempfile
 import unittest
 from pathlib import Path
 
 import torch
-from cases import drift, export, golden, lowering
+from cases import drift, export, finetune, golden, lowering
 from cases.case import case, dim, f32, i64
+from cases.table import coverage, families
 
 ADD = "aten.add.Tensor"
+OPS = Path(__file__).resolve().parents[2] / "src" / "ops"
+
+
+def engine_ops() -> list[str]:
+    """The names in the tables of src/ops that files may hold; the others are the engine's own."""
+    tables = (text for path in OPS.glob("*.cpp") for text in re.findall(r"entries\[\] = \{(.*?)\n\};", path.read_text(), re.S))
+    names = sorted(name for table in tables for name in re.findall(r'\{"([^"]+)"', table))
+    return [name for name in names if not name.startswith("pteron.")]
+
 
 
 def addition(name="add/x", *inputs, **rest):
@@ -83,6 +95,23 @@ class Programs(unittest.TestCase):
             lowering.check(both, lowering.lower(both))
 
 
+class Table(unittest.TestCase):
+    def setUp(self):
+        self.cases = [case for family in families().values() for case in family]
+
+    def test_has_four_cases_for_each_op_of_the_engine(self):
+        counts = coverage(self.cases)
+        few = [f"{op}: {counts[op]}" for op in engine_ops() if counts[op] < 4]
+        self.assertFalse(few, "fewer than 4 cases:\n" + "\n".join(few))
+
+    def test_names_the_folders_of_the_repository(self):
+        kept = {str(path.parent.relative_to(export.DATA)) for path in export.DATA.glob("*/*/manifest.json")}
+        self.assertEqual(kept, {case.name for case in self.cases})
+
+    def test_data_stays_small(self):
+        self.assertLess(sum(path.stat().st_size for path in export.DATA.rglob("*") if path.is_file()), 15 << 20)
+
+
 class Drift(unittest.TestCase):
     def check(self, folder):
         with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()):
@@ -93,8 +122,10 @@ class Drift(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             export.export_case(addition(), Path(folder))
             self.assertEqual(self.check(folder)[0], 0)
-            for name, position in (("output_0.bin", 3), ("model.pte", 700)):
-                path = Path(folder, "add/x", name)
+            self.assertEqual(sorted(p.name for p in Path(folder, "add/x").iterdir()),
+                             ["data.bin", "manifest.json", "model.pte"])
+            for name, position in (("data.bin (output_0)", 83), ("model.pte", 700)):
+                path = Path(folder, "add/x", name.split()[0])
                 good = path.read_bytes()
                 path.write_bytes(good[:position] + bytes([good[position] ^ 1]) + good[position + 1 :])
                 self.assertEqual(self.check(folder), (1, f"add/x/{name} differs\n1 cases, 1 problems\n"))
@@ -104,6 +135,11 @@ class Drift(unittest.TestCase):
             self.assertEqual(code, 1)
             self.assertIn("add/y is not in the table", text)
             self.assertIn("add/x is not in the repository", text)
+
+    def test_training_data_is_what_torch_computes(self):
+        manifest, data = finetune.contents()
+        self.assertEqual(json.loads((finetune.DATA / "manifest.json").read_text()), manifest)
+        self.assertEqual(drift.changed_tensors(data, (finetune.DATA / "data.bin").read_bytes()), [])
 
     def test_is_not_seen_in_the_last_bit_of_a_float(self):
         value = torch.tensor([1.0, -2.5])

@@ -32,7 +32,7 @@ class Help(unittest.TestCase):
     def test_help_lists_every_command(self):
         code, out, _ = pteron("--help")
         self.assertEqual(code, 0)
-        for command in ("devices", "info", "run", "generate", "chat", "convert", "bench", "tune"):
+        for command in ("devices", "info", "run", "generate", "chat", "convert", "bench", "tune", "selftest"):
             self.assertIn(command, out)
             code, text, _ = pteron(command, "--help")
             self.assertEqual(code, 0)
@@ -272,6 +272,23 @@ class ChatCommand(unittest.TestCase):
         code, out, err = pteron("chat", LLAMA / "model.pte")
         self.assertEqual((code, out), (1, ""))
         self.assertIn("no tokenizer", err)
+
+
+class Selftest(unittest.TestCase):
+    def test_every_kernel_agrees_with_the_cpu(self):
+        code, out, err = pteron("selftest", "--json")
+        self.assertEqual(code, 0, out + err)
+        report = json.loads(out)
+        self.assertEqual([trial for trial in report["trials"] if trial["problem"]], [])
+        self.assertEqual(report["untried"], [])
+        names = [trial["name"] for trial in report["trials"]]
+        self.assertEqual(len(names), len(set(names)))
+
+    def test_prints_a_line_for_each_trial(self):
+        code, out, _ = pteron("selftest", "--only", "softmax")
+        self.assertEqual(code, 0)
+        self.assertRegex(out, r"(?m)^ok +softmax of 7 +softmax +[\d.e-]+$")
+        self.assertRegex(out, r"(?m)^2 passed, 0 failed on ")
 
 
 class Convert(unittest.TestCase):

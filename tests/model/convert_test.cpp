@@ -5,6 +5,8 @@
 #include "base/os.h"
 #include "gpu/llama.h"
 
+#include <pteron/chat.h>
+
 #include <algorithm>
 
 namespace pteron::test {
@@ -74,6 +76,26 @@ TEST_F(SmolLm2, LogitsAreThoseOfTheDequantisedModelInTorch) {
     EXPECT_EQ(u32(std::max_element(logits.begin(), logits.end()) - logits.begin()), top[0]);
   }
   EXPECT_EQ(next, expected.size());
+}
+
+// The tokenizer and the chat template are in the program.
+TEST_F(SmolLm2, AnswersAQuestionAndAFollowUp) {
+  LanguageModelOptions options;
+  options.load.device = device();
+  auto model = LanguageModel::load(program(), options);
+  ASSERT_TRUE(model.has_value()) << model.error().to_string();
+  auto chat = Chat::create(*model);
+  ASSERT_TRUE(chat.has_value()) << chat.error().to_string();
+  const auto ask = [&](const char* question, u32 least_reused) {
+    auto answer = chat->ask(question, {.max_tokens = 16});
+    EXPECT_TRUE(answer.has_value()) << answer.error().to_string();
+    EXPECT_GE(answer->stats().reused_tokens, least_reused);
+    while (!answer->done()) EXPECT_TRUE(answer->next().has_value());
+    chat->keep(*answer);
+    return answer->text();
+  };
+  EXPECT_EQ(ask("What is the capital of France?", 0), "The capital of France is Paris.");
+  EXPECT_NE(ask("And of Italy?", 30).find("Rome"), std::string::npos);
 }
 
 }  // namespace

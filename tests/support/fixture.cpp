@@ -33,27 +33,48 @@ fs::path shared_fixtures() {
 
 namespace {
 
-Tensor read_tensor(const fs::path& folder, const Json& entry) {
-  if (entry.contains("scalar")) {
-    if (entry["scalar"].is_number_integer()) {
-      const i64 value = entry["scalar"];
+// The tensors of a fixture: in one file for each, or all in data.bin.
+class TensorReader {
+ public:
+  explicit TensorReader(const fs::path& folder) : folder_(folder) {
+    if (fs::exists(folder / "data.bin")) packed_ = read_bytes(folder / "data.bin");
+  }
+
+  Tensor read(const Json& entry) const {
+    if (entry.contains("scalar")) return scalar(entry["scalar"]);
+    const auto dtype = dtype_named(entry["dtype"].get<std::string>());
+    if (!dtype) throw std::runtime_error("unknown dtype " + entry["dtype"].get<std::string>());
+    const auto shape = Shape::from(entry["shape"].get<std::vector<i64>>());
+    if (!entry.contains("file")) {
+      const u64 offset = entry["offset"], size = entry["size"];
+      if (offset + size > packed_.size()) throw std::runtime_error((folder_ / "data.bin").string() + " is too short");
+      return Tensor::of(*dtype, *shape, std::span(packed_).subspan(offset, size));
+    }
+    const auto bytes = read_bytes(folder_ / entry["file"].get<std::string>());
+    return Tensor::of(*dtype, *shape, std::span<const std::byte>(bytes));
+  }
+
+  std::vector<Tensor> read_all(const Json& list) const {
+    std::vector<Tensor> out;
+    for (const Json& entry : list) out.push_back(read(entry));
+    return out;
+  }
+
+  const fs::path& folder() const { return folder_; }
+
+ private:
+  static Tensor scalar(const Json& number) {
+    if (number.is_number_integer()) {
+      const i64 value = number;
       return Tensor::of(DType::i64, Shape{}, std::span<const i64>(&value, 1));
     }
-    const f64 value = entry["scalar"];
+    const f64 value = number;
     return Tensor::of(DType::f64, Shape{}, std::span<const f64>(&value, 1));
   }
-  const auto dtype = dtype_named(entry["dtype"].get<std::string>());
-  if (!dtype) throw std::runtime_error("unknown dtype " + entry["dtype"].get<std::string>());
-  const auto dims = entry["shape"].get<std::vector<i64>>();
-  const auto bytes = read_bytes(folder / entry["file"].get<std::string>());
-  return Tensor::of(*dtype, *Shape::from(dims), std::span<const std::byte>(bytes));
-}
 
-std::vector<Tensor> read_tensors(const fs::path& folder, const Json& list) {
-  std::vector<Tensor> out;
-  for (const Json& entry : list) out.push_back(read_tensor(folder, entry));
-  return out;
-}
+  fs::path folder_;
+  std::vector<std::byte> packed_;
+};
 
 f64 element(const TensorView& t, u64 i) {
   const auto get = [&]<class T>(T v) {
@@ -102,10 +123,10 @@ Tolerance read_tolerance(const Json& manifest) {
   return out;
 }
 
-std::vector<InputSet> read_sets(const fs::path& folder, const Json& manifest) {
+std::vector<InputSet> read_sets(const TensorReader& tensors, const Json& manifest) {
   std::vector<InputSet> out;
   const auto add = [&](const std::string& name, const Json& set) {
-    out.push_back({name, read_tensors(folder, set["inputs"]), read_tensors(folder, set["outputs"])});
+    out.push_back({name, tensors.read_all(set["inputs"]), tensors.read_all(set["outputs"])});
   };
   add("main", manifest);
   for (const Json& live : list_of(manifest, "live"))
@@ -114,16 +135,18 @@ std::vector<InputSet> read_sets(const fs::path& folder, const Json& manifest) {
   return out;
 }
 
-std::vector<std::pair<u32, Tensor>> read_mutated(const fs::path& folder, const Json& manifest) {
+std::vector<std::pair<u32, Tensor>> read_mutated(const TensorReader& tensors, const Json& manifest) {
   std::vector<std::pair<u32, Tensor>> out;
+  for (const Json& entry : list_of(manifest, "mutated"))
+    out.emplace_back(entry["input"].get<u32>(), tensors.read(entry));
+  // Shared fixtures have files, numbered by input or by order.
   u32 number = 0;
   for (const Json& index : list_of(manifest, "mutated_inputs")) {
     Json entry = manifest["inputs"][index.get<u32>()];
-    // Files are numbered by input or by order.
     for (const std::string& name : {"mutated_" + index.dump() + ".bin", "mutated_" + std::to_string(number) + ".bin"})
-      if (fs::exists(folder / name)) {
+      if (fs::exists(tensors.folder() / name)) {
         entry["file"] = name;
-        out.emplace_back(index.get<u32>(), read_tensor(folder, entry));
+        out.emplace_back(index.get<u32>(), tensors.read(entry));
         break;
       }
     ++number;
@@ -142,9 +165,10 @@ Fixture read_fixture(const fs::path& folder) {
   out.tolerance = read_tolerance(manifest);
   for (const auto& [op, count] : list_of(manifest, "delegate_ops").items()) out.ops.push_back(op);
   for (const auto& [op, count] : list_of(manifest, "portable_ops").items()) out.portable_ops.push_back(op);
-  out.sets = read_sets(folder, manifest);
+  const TensorReader tensors(folder);
+  out.sets = read_sets(tensors, manifest);
   out.stateful = !list_of(manifest, "steps").empty();
-  out.mutated = read_mutated(folder, manifest);
+  out.mutated = read_mutated(tensors, manifest);
   for (const Json& name : list_of(manifest, "data_files"))
     out.data_files.push_back((folder / name.get<std::string>()).string());
   const bool updates_cache = std::find(out.ops.begin(), out.ops.end(), "update_cache.default") != out.ops.end();

@@ -47,10 +47,23 @@ export interface Usage {
   heapBytes: number;
 }
 
+/** What every kernel may use: WebGPU's own minimum, which compatibility modes undercut. */
+const needed = {
+  maxStorageBuffersPerShaderStage: 8,
+  maxComputeWorkgroupStorageSize: 16384,
+  maxComputeInvocationsPerWorkgroup: 256,
+  maxComputeWorkgroupSizeX: 256,
+} as const;
+
 /** Opens the best adapter with its full limits and what Pteron can use of its features. */
 export async function openDevice(): Promise<GPUDevice> {
   if (!('gpu' in navigator) || !navigator.gpu)
-    throw new PteronError('unsupported', 'this browser has no WebGPU, or the page is not served over HTTPS or from localhost');
+    throw new PteronError(
+      'unsupported',
+      isSecureContext
+        ? 'this browser has no WebGPU; take a current Chrome, Edge, Safari or Firefox, or switch WebGPU on in its settings'
+        : 'browsers give WebGPU only to pages that are served over HTTPS or from localhost, and this one is not',
+    );
   const adapter = await navigator.gpu.requestAdapter({ powerPreference: 'high-performance' });
   if (!adapter) throw new PteronError('not found', 'WebGPU found no GPU on this machine that the browser may use');
   const names = [
@@ -61,7 +74,10 @@ export async function openDevice(): Promise<GPUDevice> {
     'maxComputeInvocationsPerWorkgroup',
     'maxComputeWorkgroupSizeX',
   ] as const;
-  const features: GPUFeatureName[] = ['shader-f16', 'subgroups'];
+  for (const [name, least] of Object.entries(needed) as [keyof typeof needed, number][])
+    if (adapter.limits[name] < least)
+      throw new PteronError('unsupported', `this GPU is too small: its ${name} is ${adapter.limits[name]}, but ${least} is needed`);
+  const features: GPUFeatureName[] = ['shader-f16', 'subgroups', 'timestamp-query'];
   try {
     return await adapter.requestDevice({
       label: 'pteron',
@@ -101,6 +117,11 @@ export class Engine {
     this.#device = device;
     this.#ownsDevice = ownsDevice;
     this.info = module.json(module.call.pteron_engine_describe(module.engine));
+  }
+
+  /** Whether the GPU device is gone. */
+  get lost(): boolean {
+    return this.#module.port.watch.failure?.kind === 'device lost';
   }
 
   usage(): Usage {

@@ -3,6 +3,7 @@
 // knows objects by numbers; structs are read from its memory in the layout that imports.h asserts.
 import type { ErrorKind } from './errors.ts';
 import { GpuWatch } from './gpu_watch.ts';
+import { Timestamps } from './timestamps.ts';
 
 // The enumerations of imports.h.
 const Progress = { pending: 0, done: 1, failed: 2 } as const;
@@ -13,6 +14,7 @@ const otherFailure = 3;
 const bindingTypes: GPUBufferBindingType[] = ['uniform', 'read-only-storage', 'storage'];
 
 const uploadWindow = 16 << 20;
+const dispatchBytes = 24;
 
 interface Pipeline {
   layout: GPUBindGroupLayout;
@@ -68,11 +70,13 @@ export class GpuPort {
   readonly #pipelines = new Table<Pipeline>();
   readonly #bindGroups = new Table<GPUBindGroup>();
   readonly #reads = new Set<number>(); // buffers that are being mapped
+  readonly #times: Timestamps;
   #unsentBytes = 0;
 
   /** `memory` is asked for at each call, because growing replaces its buffer. */
   constructor(device: GPUDevice, adapter: GPUAdapterInfo, memory: () => ArrayBuffer) {
     this.watch = new GpuWatch(device);
+    this.#times = new Timestamps(device);
     this.#device = device;
     this.#adapter = adapter;
     this.#memory = memory;
@@ -89,6 +93,7 @@ export class GpuPort {
     for (const buffer of this.#buffers.clear()) buffer.destroy();
     this.#pipelines.clear();
     this.#bindGroups.clear();
+    this.#times.close();
   }
 
   /** Uploads are kept until the GPU takes them: waits for it when there are many. */
@@ -139,7 +144,7 @@ export class GpuPort {
       },
       submit: (
         fills: number, fillCount: number, before: number, beforeCount: number, dispatches: number,
-        dispatchCount: number, after: number, afterCount: number,
+        dispatchCount: number, after: number, afterCount: number, timed: number,
       ) => {
         if (fillCount + beforeCount + dispatchCount + afterCount === 0) return;
         this.watch.scoped(() => 'submitting: ', () =>
@@ -148,7 +153,12 @@ export class GpuPort {
             { at: before, count: beforeCount },
             { at: dispatches, count: dispatchCount },
             { at: after, count: afterCount },
+            timed !== 0,
           ));
+      },
+      durations: (into: number, count: number) => {
+        const to = new BigUint64Array(this.#memory(), into, count);
+        this.#times.nanoseconds.slice(0, count).forEach((time, i) => (to[i] = time));
       },
       begin_read: (buffer: number, size: number) => {
         this.#reads.add(buffer);
@@ -185,6 +195,7 @@ export class GpuPort {
       features.has('subgroups') ? 1 : 0,
       subgroupMinSize ?? 0,
       subgroupMaxSize ?? 0,
+      features.has('timestamp-query') ? 1 : 0,
     ];
   }
 
@@ -265,23 +276,32 @@ export class GpuPort {
     });
   }
 
-  #submit(fills: List, before: List, dispatches: List, after: List): void {
+  #submit(fills: List, before: List, dispatches: List, after: List, timed: boolean): void {
     const word = this.#words();
     const encoder = this.#device.createCommandEncoder();
     for (let i = 0, at = fills.at >> 2; i < fills.count; i += 1, at += 6)
       encoder.clearBuffer(this.#buffers.get(word(at)), word(at + 2), word(at + 4));
     this.#encodeCopies(encoder, before);
-    if (dispatches.count > 0) this.#encodeDispatches(encoder, dispatches);
+    const measured = timed && dispatches.count > 0;
+    if (measured) this.#encodeTimed(encoder, dispatches);
+    else if (dispatches.count > 0) this.#encodeDispatches(encoder.beginComputePass(), dispatches);
     this.#encodeCopies(encoder, after);
     this.#device.queue.submit([encoder.finish()]);
+    if (measured) this.watch.track(this.#times.read(dispatches.count));
   }
 
-  #encodeDispatches(encoder: GPUCommandEncoder, dispatches: List): void {
+  #encodeTimed(encoder: GPUCommandEncoder, dispatches: List): void {
+    const stamps = this.#times.prepare(dispatches.count);
+    for (let i = 0; i < dispatches.count; i += 1)
+      this.#encodeDispatches(encoder.beginComputePass(stamps(i)), { at: dispatches.at + dispatchBytes * i, count: 1 });
+    this.#times.resolve(encoder, dispatches.count);
+  }
+
+  #encodeDispatches(pass: GPUComputePassEncoder, dispatches: List): void {
     const words = new Uint32Array(this.#memory());
     const word = this.#words();
-    const pass = encoder.beginComputePass();
     let current = 0;
-    for (let i = 0, at = dispatches.at >> 2; i < dispatches.count; i += 1, at += 6) {
+    for (let i = 0, at = dispatches.at >> 2; i < dispatches.count; i += 1, at += dispatchBytes >> 2) {
       if (word(at) !== current) {
         current = word(at);
         const { pipeline } = this.#pipelines.get(current);
@@ -321,7 +341,7 @@ export class GpuPort {
 
   #pollRead(id: number, into: number, size: number): number {
     // A result counts when no error of its submission can arrive any more.
-    if (this.#reads.has(id) || this.watch.uncertain) return Progress.pending;
+    if (this.#reads.has(id) || this.watch.uncertain || this.#times.pending) return Progress.pending;
     const buffer = this.#buffers.get(id);
     if (this.watch.failure || buffer.mapState !== 'mapped') return Progress.failed;
     this.#bytes(into, size).set(new Uint8Array(buffer.getMappedRange(0, size)));

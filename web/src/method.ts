@@ -15,6 +15,13 @@ export interface MethodStats {
   gpuBytes: number;
 }
 
+/** An op of a method and how long the GPU took for it. */
+export interface OpTime {
+  op: string;
+  kernel: string;
+  nanoseconds: number;
+}
+
 // TensorRecord of src/wasm/abi.h
 const recordBytes = 48;
 const align = (bytes: number): number => Math.ceil(bytes / 16) * 16;
@@ -78,6 +85,18 @@ export class Method implements Disposable {
   stats(): MethodStats {
     this.#check();
     return this.#module.json(this.#module.call.pteron_method_stats(this.#handle));
+  }
+
+  /** Measures the time of each op of the next runs, which slows them down. */
+  profile(on: boolean): void {
+    this.#check();
+    this.#module.call.pteron_method_profile(this.#handle, on ? 1 : 0);
+  }
+
+  /** Of the last run that was measured. */
+  times(): OpTime[] {
+    this.#check();
+    return this.#module.json(this.#module.call.pteron_method_times(this.#handle));
   }
 
   dispose(): void {

@@ -35,6 +35,22 @@ export interface Exports {
   pteron_program_cancel_method(program: Handle): void;
   pteron_program_finish_method(program: Handle): Handle;
 
+  pteron_program_language(program: Handle): Answer;
+  pteron_program_report(program: Handle, name: number, length: number): Answer;
+
+  pteron_chat_create(program: Handle, tokenizer: number, bytes: number, template: number, length: number): Handle;
+  pteron_chat_release(chat: Handle): void;
+  pteron_chat_describe(chat: Handle): Answer;
+  pteron_chat_start(chat: Handle, request: number, length: number): Answer;
+  pteron_chat_begin(chat: Handle): Answer;
+  pteron_chat_finish(chat: Handle): Answer;
+  pteron_chat_piece(chat: Handle): Answer;
+  pteron_chat_cancel(chat: Handle): Answer;
+  pteron_chat_summary(chat: Handle): Answer;
+  pteron_chat_reset(chat: Handle): Answer;
+  pteron_chat_profile(chat: Handle, on: number): void;
+  pteron_chat_times(chat: Handle): Answer;
+
   pteron_method_release(method: Handle): void;
   pteron_method_describe(method: Handle): Answer;
   pteron_method_buffer(method: Handle, bytes: number): number;
@@ -45,6 +61,8 @@ export interface Exports {
   pteron_method_rewind(method: Handle, position: number): Answer;
   pteron_method_clone(method: Handle): Handle;
   pteron_method_stats(method: Handle): Answer;
+  pteron_method_profile(method: Handle, on: number): void;
+  pteron_method_times(method: Handle): Answer;
 }
 
 /** What an engine disposes of before itself. */
@@ -128,14 +146,16 @@ export class Module {
     return new DataView(this.#memory.buffer, at);
   }
 
-  /** Calls `use` with a copy of the text in the module's memory. */
+  /** Calls `use` with a copy of the text, or of bytes, in the module's memory. */
   withText<T>(text: string, use: (at: number, size: number) => T): T {
-    const encoded = new TextEncoder().encode(text);
-    const at = this.call.pteron_allocate(Math.max(encoded.length, 1));
-    if (at === 0) throw new PteronError('out of memory', `the engine has no memory for a text of ${encoded.length} bytes`);
+    return this.withBytes(new TextEncoder().encode(text), use);
+  }
+  withBytes<T>(bytes: Uint8Array, use: (at: number, size: number) => T): T {
+    const at = this.call.pteron_allocate(Math.max(bytes.length, 1));
+    if (at === 0) throw new PteronError('out of memory', `the engine has no memory for ${bytes.length} bytes`);
     try {
-      this.bytes(at, encoded.length).set(encoded);
-      return use(at, encoded.length);
+      this.bytes(at, bytes.length).set(bytes);
+      return use(at, bytes.length);
     } finally {
       this.call.pteron_free(at);
     }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
+import { ChatSession } from './chat.ts';
 import { PteronError } from './errors.ts';
+import type { LanguageInfo } from './host.ts';
 import { Method } from './method.ts';
-import type { Handle, Module, Part } from './module.ts';
+import { Answer, type Handle, type Module, type Part } from './module.ts';
 import type { Source } from './source.ts';
 import type { DType } from './tensor.ts';
 
@@ -20,8 +22,22 @@ export interface MethodInfo {
   outputs: ValueInfo[];
 }
 
+/** What a method takes on the GPU, in bytes, and which ops it has. */
+export interface MethodReport {
+  ops: { name: string; count: number }[];
+  dispatches: number;
+  pipelines: number;
+  memory: { weights: number; state: number; activations: number; parameters: number; staging: number; total: number };
+}
+
+export interface Epilogue {
+  kind: 'argMax' | 'topK';
+  output?: number;
+  k?: number;
+}
+
 export interface Progress {
-  phase: 'program' | 'weights' | 'pipelines';
+  phase: 'download' | 'program' | 'weights' | 'pipelines';
   /** Bytes; of pipelines: how many. */
   done: number;
   total: number;
@@ -29,7 +45,7 @@ export interface Progress {
 
 export interface LoadOptions {
   /** Shorten outputs on the GPU; each adds an output behind the method's own (topK: values, then indices). */
-  epilogues?: { kind: 'argMax' | 'topK'; output?: number; k?: number }[];
+  epilogues?: Epilogue[];
   disabledPasses?: string[];
   onProgress?: (progress: Progress) => void;
   /** Stops loading of the program and of its methods. */
@@ -115,6 +131,30 @@ export class Program implements Disposable {
     })();
     this.#loading = loaded;
     return loaded;
+  }
+
+  /** What it is as a language model and what it is best loaded with; nothing if it is none. */
+  language(): (Omit<LanguageInfo, 'chat'> & { epilogues: Epilogue[] }) | undefined {
+    this.#check();
+    const answer = this.#module.call.pteron_program_language(this.#handle);
+    return answer === Answer.ok ? this.#module.json(answer) : undefined;
+  }
+
+  /** Of a method that is loaded. */
+  report(name: string): MethodReport {
+    this.#check();
+    const { call } = this.#module;
+    return this.#module.withText(name, (at, size) => this.#module.json(call.pteron_program_report(this.#handle, at, size)));
+  }
+
+  /** A conversation, when the method 'forward' is loaded with the epilogues that `language` names. */
+  chat(tokenizer: Uint8Array, template: string): ChatSession {
+    this.#check();
+    const { call } = this.#module;
+    const handle = this.#module.withBytes(tokenizer, (bytes, count) =>
+      this.#module.withText(template, (text, length) =>
+        this.#module.handle(call.pteron_chat_create(this.#handle, bytes, count, text, length))));
+    return new ChatSession(this.#module, this.#parts, handle);
   }
 
   dispose(): void {

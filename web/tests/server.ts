@@ -1,44 +1,36 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Serves folders to the test page. TypeScript goes out as JavaScript, so that the page can import test files as they are.
-import { createReadStream, readFileSync, statSync } from 'node:fs';
-import type { ServerResponse } from 'node:http';
+import { existsSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
-import { extname, join, normalize } from 'node:path';
+import { join } from 'node:path';
+import { pathOf, sendFile } from '../serve_files.ts';
 import type { Handler } from './chromium.ts';
 
-const types: Record<string, string> = {
-  '.js': 'text/javascript',
-  '.ts': 'text/javascript',
-  '.wasm': 'application/wasm',
-  '.json': 'application/json',
-};
+/** How often each path was asked for its bytes. */
+export const requests = new Map<string, number>();
 
-function sendRange(response: ServerResponse, path: string, size: number, range: string | undefined): void {
-  const first = Number(/^bytes=(\d+)-$/.exec(range ?? '')?.[1] ?? 0);
-  if (range) response.setHeader('content-range', `bytes ${first}-${size - 1}/${size}`);
-  response.writeHead(range ? 206 : 200, { 'content-length': size - first });
-  createReadStream(path, { start: first }).pipe(response);
-}
-
-/** `folders` by their first path component: { src: '/…/web/src' }. `page` is the HTML of /. ?whole ignores ranges. */
+/** `folders` by their first path component: { src: '/…/web/src' }; '' is for files without one. `page` is the HTML of /. ?whole ignores ranges. */
 export function serve(folders: Record<string, string>, page: string): Handler {
   return (request, response) => {
-    const { pathname, search } = new URL(request.url ?? '/', 'http://host');
-    const url = normalize(decodeURIComponent(pathname));
-    if (url === '/') {
+    const url = pathOf(request);
+    if (url === '') {
       response.writeHead(200, { 'content-type': 'text/html' });
       response.end(page);
       return;
     }
-    const [, first = '', ...rest] = url.split('/');
-    const path = join(folders[first] ?? '/nowhere', ...rest);
-    const stats = statSync(path, { throwIfNoEntry: false });
-    if (!stats?.isFile()) {
-      response.writeHead(404).end();
+    if (url === 'requests') {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(Object.fromEntries(requests)));
       return;
     }
-    response.setHeader('content-type', types[extname(path)] ?? 'application/octet-stream');
-    if (path.endsWith('.ts')) response.end(stripTypeScriptTypes(readFileSync(path, 'utf8')));
-    else sendRange(response, path, stats.size, search === '?whole' ? undefined : request.headers.range);
+    if (request.method === 'GET') requests.set(url, (requests.get(url) ?? 0) + 1);
+    const [first = '', ...rest] = url.includes('/') ? url.split('/') : ['', url];
+    const path = join(folders[first] ?? '/nowhere', ...rest);
+    if (path.endsWith('.ts') && existsSync(path)) {
+      response.setHeader('content-type', 'text/javascript');
+      response.end(stripTypeScriptTypes(readFileSync(path, 'utf8')));
+      return;
+    }
+    sendFile(request, response, path, !request.url?.endsWith('?whole'));
   };
 }

@@ -42,6 +42,7 @@ DeviceInfo describe(const BrowserOptions& options) {
   out.limits.max_workgroups = u32(integer(Number::max_workgroups));
   out.features.f16 = options.f16 && integer(Number::has_f16);
   out.features.subgroups = options.subgroups && integer(Number::has_subgroups);
+  out.features.timestamps = integer(Number::has_timestamps);
   out.features.subgroup_min = u32(integer(Number::subgroup_min));
   out.features.subgroup_max = u32(integer(Number::subgroup_max));
   return out;
@@ -127,17 +128,23 @@ Status BrowserDevice::do_write(Id buffer, u64 offset, Bytes bytes) {
 
 Status BrowserDevice::do_submit(const Submission& s) {
   TRY_DO(health());
-  if (s.durations) return unsupported("time per op can't be measured in a browser; profile with the native build");
+  constexpr u32 most = 2048;  // a query set holds 4,096
+  if (s.durations && !features().timestamps)
+    return unsupported("this browser or GPU has no timestamp queries, so time per op can't be measured");
+  if (s.durations && s.dispatches.size() > most)
+    return unsupported("profiling covers at most ", most, " dispatches, this program has ", s.dispatches.size());
+  durations_ = s.durations;
+  if (durations_) durations_->assign(s.dispatches.size(), 0);
   imports::pteron_gpu_submit(s.fills.data(), u32(s.fills.size()), s.copies_before.data(), u32(s.copies_before.size()),
                              s.dispatches.data(), u32(s.dispatches.size()), s.copies_after.data(),
-                             u32(s.copies_after.size()));
+                             u32(s.copies_after.size()), s.durations != nullptr);
   return {};
 }
 
 Status BrowserDevice::begin_read(Id buffer, MutableBytes into) {
   TRY_DO(health());
   std::erase_if(reads_, [&](const Read& read) { return read.buffer == buffer; });
-  reads_.push_back({buffer, into});
+  reads_.push_back({buffer, into, std::exchange(durations_, nullptr)});
   imports::pteron_gpu_begin_read(buffer, u32(into.size()));
   return {};
 }
@@ -153,7 +160,10 @@ Result<bool> BrowserDevice::poll_read(Id buffer, bool wait) {
     case Progress::failed:
       reads_.erase(read);
       return fail(ErrorKind::device_lost, "the GPU's answer could not be read");
-    case Progress::done: reads_.erase(read); return true;
+    case Progress::done:
+      if (read->durations) imports::pteron_gpu_durations(read->durations->data(), u32(read->durations->size()));
+      reads_.erase(read);
+      return true;
   }
   return false;
 }

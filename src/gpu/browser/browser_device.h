@@ -33,8 +33,10 @@ class BrowserDevice final : public Device {
   struct Read {
     Id buffer;
     MutableBytes into;
+    std::vector<u64>* durations;  // of the submission in front of it, if they are wanted
   };
-  std::vector<Read> reads_;  // under way
+  std::vector<Read> reads_;                // under way
+  std::vector<u64>* durations_ = nullptr;  // of the last submission
 };
 
 }  // namespace pteron::gpu::browser

@@ -23,6 +23,7 @@ enum class Number : u32 {
   has_subgroups,
   subgroup_min,
   subgroup_max,
+  has_timestamps,
 };
 
 enum class Text : u32 {
@@ -56,8 +57,10 @@ PTERON_IMPORT("destroy") void pteron_gpu_destroy(Object kind, Id id);
 PTERON_IMPORT("write") void pteron_gpu_write(Id buffer, f64 offset, const std::byte* bytes, u32 size);
 PTERON_IMPORT("submit")
 void pteron_gpu_submit(const Fill* fills, u32 fill_count, const Copy* copies_before, u32 copies_before_count,
-                       const Dispatch* dispatches, u32 dispatch_count, const Copy* copies_after,
-                       u32 copies_after_count);
+                       const Dispatch* dispatches, u32 dispatch_count, const Copy* copies_after, u32 copies_after_count,
+                       bool timed);
+// How long each dispatch of the last timed submission took, in nanoseconds, once a read behind it is done.
+PTERON_IMPORT("durations") void pteron_gpu_durations(u64* into, u32 count);
 PTERON_IMPORT("begin_read") void pteron_gpu_begin_read(Id buffer, u32 size);
 // Copies the bytes when they are there.
 PTERON_IMPORT("poll_read") Progress pteron_gpu_poll_read(Id buffer, std::byte* into, u32 size);

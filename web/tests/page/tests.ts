@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the browser version promises; each runs in the page. Names are the promises.
 import {
-  Engine, PteronError, fromBlob, fromUrl, openDevice, tensor, type Method, type Program, type Tensor,
+  Engine, fromBlob, fromUrl, openDevice, tensor, type Method, type Program, type Tensor,
 } from '../../src/index.ts';
+import { expect, expectError } from './expect.ts';
 import { difference, fetchBytes } from './fixture.ts';
 
 const folder = '/data/llama_tiny/rope_llama';
@@ -13,21 +14,6 @@ interface Run {
   generated_ids: number[];
   logits_file: string;
   logits_shape: [number, number];
-}
-
-function expect(condition: boolean, message: string): asserts condition {
-  if (!condition) throw new Error(message);
-}
-
-async function expectError(kind: string, words: string, doing: () => unknown): Promise<void> {
-  try {
-    await doing();
-  } catch (error) {
-    expect(error instanceof PteronError, `threw ${error} instead of a PteronError`);
-    expect(error.kind === kind && error.message.includes(words), `threw ${error.kind}: ${error.message}`);
-    return;
-  }
-  throw new Error(`nothing was thrown; expected ${kind}: …${words}…`);
 }
 
 const logitTolerance = { atol: 2e-4, rtol: 0, nmse: Infinity, int8Slack: 0 };

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "selftest/trial.h"
+
+#include <cmath>
+
+namespace pteron::selftest {
+namespace {
+
+// Of one query over the keys 0 … count - 1.
+void attend(std::span<const f64> q, u32 count, const auto& key, const auto& value, std::span<f64> out) {
+  std::vector<f64> weights(count);
+  f64 total = 0;
+  for (u32 c = 0; c < count; ++c) {
+    f64 score = 0;
+    for (u32 d = 0; d < q.size(); ++d) score += q[d] * key(c, d);
+    total += weights[c] = std::exp(score / std::sqrt(f64(q.size())));
+  }
+  for (u32 d = 0; d < out.size(); ++d)
+    for (u32 c = 0; c < count; ++c) out[d] += weights[c] / total * value(c, d);
+}
+
+// Pairs (2i, 2i + 1) of [1, position, head, width] turn by the angle of their position.
+Array turned(const Array& x, const Array& cosines, const Array& sines) {
+  const u32 width = x.shape[3], row = width * x.shape[2];
+  Array y(x.shape);
+  for (u32 i = 0; i < x.size(); i += 2) {
+    const u32 angle = i / row * (width / 2) + i % width / 2;
+    y.v[i] = x.v[i] * cosines.v[angle] - x.v[i + 1] * sines.v[angle];
+    y.v[i + 1] = x.v[i] * sines.v[angle] + x.v[i + 1] * cosines.v[angle];
+  }
+  return y;
+}
+
+struct Step {
+  u32 tokens, before, capacity;
+  bool rotates = false;
+};
+
+constexpr u32 heads = 2, width = 8;
+
+// Two heads share the only head of the caches, which hold `before` positions already.
+Array attention(const Step& step, const Array& q, const Array& k, const Array& v, const Array& cache) {
+  const auto part = [&](const Array& fresh) {
+    return
+        [&](u32 c, u32 d) { return c < step.before ? cache.v[c * width + d] : fresh.v[(c - step.before) * width + d]; };
+  };
+  Array y(q.shape);
+  for (u32 i = 0; i < step.tokens * heads; ++i)
+    attend(std::span(q.v).subspan(i * width, width), step.before + i / heads + 1, part(k), part(v),
+           std::span(y.v).subspan(i * width, width));
+  return y;
+}
+
+void cached(Trials& trials, const Step& step) {
+  Trial& t = trials.emplace_back(std::to_string(step.tokens) + (step.rotates ? " rotated" : "") + " tokens after " +
+                                 std::to_string(step.before));
+  const Array q = random({1, step.tokens, heads, width}), k = random({1, step.tokens, 1, width}, -1, 1);
+  const Array v = random({1, step.tokens, 1, width}), cache = random({1, step.capacity, 1, width}, -1, 1);
+  u32 queries = t.give(q), keys = t.give(k);
+  Array y(q.shape);
+  if (step.rotates) {
+    const Array c = random({step.tokens, width / 2}, -1, 1), s = random({step.tokens, width / 2}, 0, 1);
+    const u32 given[] = {queries, keys, t.give(c), t.give(s)};
+    queries = t.tensor(DType::f32, q.shape);
+    keys = t.tensor(DType::f32, k.shape);
+    t.op("et_vk.apply_rotary_emb.default", {given[0], given[1], given[2], given[3], t.list({queries, keys})});
+    y = attention(step, turned(q, c, s), turned(k, c, s), v, cache);
+  } else {
+    y = attention(step, q, k, v, cache);
+  }
+  const u32 values = t.give(v), k_cache = t.keep(cache), v_cache = t.keep(cache);
+  t.op("sdpa_with_kv_cache.default", {queries, keys, values, k_cache, v_cache, t.integer(step.before), t.integer(1),
+                                      t.null(), t.number(0), t.boolean(true), t.null(), t.expect(y)});
+}
+
+void plain(Trials& trials) {
+  Trial& t = trials.emplace_back("sdpa");
+  const Array q = random({1, 2, 5, 6}), k = random({1, 2, 9, 6}, -1, 1), v = random({1, 2, 9, 6});
+  Array y(q.shape);
+  for (u32 i = 0; i < 10; ++i) {
+    const auto of = [head = i / 5](const Array& a) {
+      return [&a, head](u32 c, u32 d) { return a.at({0, head, c, d}); };
+    };
+    attend(std::span(q.v).subspan(i * 6, 6), 9, of(k), of(v), std::span(y.v).subspan(i * 6, 6));
+  }
+  t.op("et_vk.sdpa.default", {t.give(q), t.give(k), t.give(v), t.null(), t.null(), t.expect(y)});
+}
+
+void rotary(Trials& trials) {
+  Trial& t = trials.emplace_back("apply_rotary_emb");
+  const Array q = random({1, 3, 2, 6}), k = random({1, 3, 1, 6}), c = random({3, 3}, -1, 1), s = random({3, 3}, 0, 1);
+  const u32 queries = t.give(q), keys = t.give(k), cosines = t.give(c), sines = t.give(s);
+  t.op("et_vk.apply_rotary_emb.default",
+       {queries, keys, cosines, sines, t.list({t.expect(turned(q, c, s)), t.expect(turned(k, c, s))})});
+}
+
+}  // namespace
+
+void add_attention(Trials& trials) {
+  cached(trials, {5, 0, 16});
+  cached(trials, {1, 9, 16});
+  cached(trials, {1, 600, 640});
+  cached(trials, {3, 200, 256});
+  cached(trials, {3, 4, 16, true});
+  plain(trials);
+  rotary(trials);
+}
+
+}  // namespace pteron::selftest

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/text.h"
+#include "selftest/trial.h"
+
+#include <cmath>
+
+namespace pteron::selftest {
+namespace {
+
+void unary(Trials& trials, const std::string& op, const Array& x, f64 (*f)(f64), DType dtype, f64 tolerance) {
+  Trial& t = trials.emplace_back(op, tolerance);
+  const u32 in = t.give(x, dtype), out = t.expect(map(x, f), dtype);
+  t.op("aten." + op + ".default", {in, out});
+}
+
+// A matrix and a row.
+template <class F>
+void binary(Trials& trials, const std::string& name, const Array& a, const Array& b, DType from, DType to, F f) {
+  Trial& t = trials.emplace_back(str(name, " ", from), from == DType::f16 ? 2e-3 : 1e-5);
+  Array y(a.shape);
+  for (size_t i = 0; i < a.size(); ++i) y.v[i] = f(a.v[i], b.v[i % b.size()]);
+  const u32 x0 = t.give(a, from), x1 = t.give(b, from), out = t.expect(y, to);
+  if (name == "aten.add.Tensor")
+    t.op(name, {x0, x1, t.integer(2), out});
+  else
+    t.op(name, {x0, x1, out});
+}
+
+void select(Trials& trials) {
+  Trial& t = trials.emplace_back("where");
+  const Array condition = integers({5, 7}, 0, 1), a = random({5, 7}), b = random({7});
+  Array y({5, 7});
+  for (size_t i = 0; i < y.size(); ++i) y.v[i] = condition.v[i] != 0 ? a.v[i] : b.v[i % 7];
+  t.op("aten.where.self", {t.give(condition, DType::boolean), t.give(a), t.give(b), t.expect(y)});
+}
+
+void cast(Trials& trials, DType from, DType to) {
+  Trial& t = trials.emplace_back(str("cast ", from, " to ", to));
+  const Array x = integers({3, 7}, 0, 100);
+  const u32 in = t.give(x, from), out = t.expect(x, to);
+  t.op("aten._to_copy.default", {in, t.null(), t.null(), t.null(), t.null(), t.boolean(false), t.null(), out});
+}
+
+void fill(Trials& trials) {
+  Trial& t = trials.emplace_back("full");
+  const u32 size = t.ints({3, 5}), value = t.number(2.5);
+  t.op("aten.full.default",
+       {size, value, t.null(), t.null(), t.null(), t.null(), t.expect(map(Array({3, 5}), [](f64) { return 2.5; }))});
+}
+
+}  // namespace
+
+void add_elementwise(Trials& trials, bool f16) {
+  const Array wide = random({5, 7}, -4, 4), positive = random({5, 9}, 0.25, 4);
+  const auto sigmoid = [](f64 x) { return 1 / (1 + std::exp(-x)); };
+  unary(trials, "sigmoid", wide, sigmoid, DType::f32, 1e-5);
+  unary(trials, "exp", wide, [](f64 x) { return std::exp(x); }, DType::f32, 1e-5);
+  unary(trials, "tanh", wide, [](f64 x) { return std::tanh(x); }, DType::f32, 1e-5);
+  unary(trials, "sin", wide, [](f64 x) { return std::sin(x); }, DType::f32, 1e-5);
+  unary(trials, "rsqrt", positive, [](f64 x) { return 1 / std::sqrt(x); }, DType::f32, 1e-5);
+  unary(trials, "log10", positive, [](f64 x) { return std::log10(x); }, DType::f32, 1e-5);
+  unary(trials, "round", wide, [](f64 x) { return std::nearbyint(x); }, DType::f32, 0);
+  const auto sum = [](f64 a, f64 b) { return a + 2 * b; };
+  const auto times = [](f64 a, f64 b) { return a * b; };
+  const auto less = [](f64 a, f64 b) { return f64(a < b); };
+  const Array a = random({6, 8}), row = random({8}), odd = random({5, 7}), odd_row = random({7});
+  binary(trials, "aten.add.Tensor", a, row, DType::f32, DType::f32, sum);
+  binary(trials, "aten.mul.Tensor", odd, odd_row, DType::f32, DType::f32, times);
+  binary(trials, "aten.lt.Tensor", odd, odd_row, DType::f32, DType::boolean, less);
+  const Array whole = integers({5, 7}, -9000, 9000), whole_row = integers({7}, -9000, 9000);
+  binary(trials, "aten.add.Tensor", whole, whole_row, DType::i32, DType::i32, sum);
+  binary(trials, "aten.mul.Tensor", whole, whole_row, DType::i32, DType::i32, times);
+  if (f16) {
+    binary(trials, "aten.add.Tensor", a, row, DType::f16, DType::f16, sum);
+    binary(trials, "aten.mul.Tensor", odd, odd_row, DType::f16, DType::f16, times);
+  }
+  select(trials);
+  fill(trials);
+  cast(trials, DType::f32, DType::i32);
+  cast(trials, DType::u8, DType::f32);
+  cast(trials, DType::i32, DType::i8);
+  if (f16) cast(trials, DType::f32, DType::f16);
+}
+
+}  // namespace pteron::selftest

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Products of matrices, on every route whatever this device would choose.
+#include "base/text.h"
+#include "selftest/trial.h"
+
+namespace pteron::selftest {
+namespace {
+
+constexpr std::string_view routes[] = {"row", "tile8", "split", "shared", "tile4"};
+
+void mm(Trials& trials, std::string_view route, u32 rows, u32 depth, u32 columns, DType dtype) {
+  Trial& t = trials.emplace_back(str("mm ", route, " ", dtype, " of ", depth), dtype == DType::f16 ? 5e-3 : 1e-4);
+  t.options.routes = {"gemm=" + std::string(route)};
+  const Array a = random({rows, depth}, -1, 1), b = random({depth, columns}, -1, 1);
+  t.op("aten.mm.default", {t.give(a, dtype), t.give(b, dtype), t.expect(product(a, b), dtype)});
+}
+
+void linear(Trials& trials, std::string_view route, u32 rows, u32 depth, u32 columns) {
+  Trial& t = trials.emplace_back(str("linear ", route, " of ", depth));
+  t.options.routes = {"gemm=" + std::string(route)};
+  const Array x = random({rows, depth}, -1, 1), w = random({columns, depth}, -1, 1), b = random({columns});
+  Array y = product(x, transpose(w));
+  for (size_t i = 0; i < y.size(); ++i) y.v[i] += b.v[i % columns];
+  t.op("aten.linear.default", {t.give(x), t.keep(w), t.keep(b), t.expect(y)});
+}
+
+}  // namespace
+
+void add_matrices(Trials& trials, bool f16) {
+  for (std::string_view route : routes) {
+    const u32 rows = route == "row" ? 1 : 37;
+    mm(trials, route, rows, 35, 41, DType::f32);
+    mm(trials, route, rows, 36, 40, DType::f32);
+    if (f16) mm(trials, route, rows, 36, 40, DType::f16);
+    linear(trials, route, rows, 29, 35);
+    linear(trials, route, rows, 32, 36);
+  }
+}
+
+}  // namespace pteron::selftest

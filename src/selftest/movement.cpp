@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/text.h"
+#include "selftest/trial.h"
+
+namespace pteron::selftest {
+namespace {
+
+void permute(Trials& trials, const Shape& shape, DType dtype) {
+  Trial& t = trials.emplace_back(str("permute ", dtype, " ", shape), 0);
+  const Array x = integers(shape, -99, 99);
+  Array y({shape[2], shape[0], shape[1]});
+  for (u32 i = 0; i < shape[0]; ++i)
+    for (u32 j = 0; j < shape[1]; ++j)
+      for (u32 k = 0; k < shape[2]; ++k) y.at({k, i, j}) = x.at({i, j, k});
+  const u32 in = t.give(x, dtype), axes = t.ints({2, 0, 1});
+  t.op("aten.permute_copy.default", {in, axes, t.expect(y, dtype)});
+}
+
+void slice(Trials& trials) {
+  Trial& t = trials.emplace_back("slice", 0);
+  const Array x = random({9, 5});
+  Array y({3, 5});
+  for (u32 i = 0; i < 3; ++i)
+    for (u32 j = 0; j < 5; ++j) y.at({i, j}) = x.at({1 + 3 * i, j});
+  const u32 in = t.give(x), axis = t.integer(0), start = t.integer(1), end = t.integer(9), step = t.integer(3);
+  t.op("aten.slice_copy.Tensor", {in, axis, start, end, step, t.expect(y)});
+}
+
+void clone(Trials& trials) {
+  Trial& t = trials.emplace_back("clone", 0);
+  const Array x = random({3, 7});
+  t.op("aten.clone.default", {t.give(x), t.null(), t.expect(x)});
+}
+
+void cat(Trials& trials, const Shape& a_shape, const Shape& b_shape, DType dtype) {
+  Trial& t = trials.emplace_back(str("cat ", dtype, " ", a_shape), 0);
+  const Array a = integers(a_shape, -99, 99), b = integers(b_shape, -99, 99);
+  Array y({a_shape[0], a_shape[1] + b_shape[1]});
+  for (u32 i = 0; i < y.shape[0]; ++i)
+    for (u32 j = 0; j < y.shape[1]; ++j) y.at({i, j}) = j < a_shape[1] ? a.at({i, j}) : b.at({i, j - a_shape[1]});
+  const u32 parts = t.list({t.give(a, dtype), t.give(b, dtype)}), axis = t.integer(1);
+  t.op("aten.cat.default", {parts, axis, t.expect(y, dtype)});
+}
+
+void pad(Trials& trials) {
+  Trial& t = trials.emplace_back("pad", 0);
+  const Array x = random({3, 5});
+  Array y = map(Array({4, 8}), [](f64) { return 7.0; });
+  for (u32 i = 0; i < 3; ++i)
+    for (u32 j = 0; j < 5; ++j) y.at({i + 1, j + 2}) = x.at({i, j});
+  const u32 in = t.give(x), sizes = t.ints({2, 1, 1, 0}), value = t.number(7);
+  t.op("aten.constant_pad_nd.default", {in, sizes, value, t.expect(y)});
+}
+
+void take(Trials& trials) {
+  Trial& t = trials.emplace_back("embedding", 0);
+  const Array table = random({11, 6}), index = integers({5}, 0, 10);
+  Array y({5, 6});
+  for (u32 i = 0; i < 5; ++i)
+    for (u32 j = 0; j < 6; ++j) y.at({i, j}) = table.at({u32(index.v[i]), j});
+  const u32 weight = t.keep(table), tokens = t.give(index, DType::i32);
+  t.op("aten.embedding.default", {weight, tokens, t.integer(-1), t.boolean(false), t.boolean(false), t.expect(y)});
+}
+
+void gather(Trials& trials) {
+  Trial& t = trials.emplace_back("gather", 0);
+  const Array x = random({4, 9}), index = integers({4, 3}, 0, 8);
+  Array y({4, 3});
+  for (u32 i = 0; i < 4; ++i)
+    for (u32 j = 0; j < 3; ++j) y.at({i, j}) = x.at({i, u32(index.at({i, j}))});
+  const u32 in = t.give(x), axis = t.integer(1), at = t.give(index, DType::i32);
+  t.op("aten.gather.default", {in, axis, at, t.boolean(false), t.expect(y)});
+}
+
+}  // namespace
+
+void add_movement(Trials& trials) {
+  permute(trials, {3, 5, 7}, DType::f32);
+  permute(trials, {4, 3, 8}, DType::f32);
+  permute(trials, {3, 5, 7}, DType::i8);
+  slice(trials);
+  clone(trials);
+  cat(trials, {3, 5}, {3, 2}, DType::f32);
+  cat(trials, {4, 8}, {4, 4}, DType::f32);
+  cat(trials, {3, 5}, {3, 2}, DType::i8);
+  pad(trials);
+  take(trials);
+  gather(trials);
+}
+
+}  // namespace pteron::selftest

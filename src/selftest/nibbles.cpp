@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// 4-bit weights with a scale for each group.
+#include "base/text.h"
+#include "selftest/trial.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pteron::selftest {
+namespace {
+
+// Weights of [columns, depth], two in a byte (the even one in the low half), and scales of [groups, columns].
+struct Packed {
+  Array bytes, scales, numbers;
+};
+
+Packed packed(u32 columns, u32 depth, u32 group) {
+  Packed p{integers({columns, depth / 2}, 0, 255), random({depth / group, columns}, 0.01, 0.1),
+           Array({columns, depth})};
+  for (u32 n = 0; n < columns; ++n)
+    for (u32 k = 0; k < depth; ++k) {
+      const u32 byte = u32(p.bytes.at({n, k / 2})), code = k % 2 == 0 ? byte & 15 : byte >> 4;
+      p.numbers.at({n, k}) = (f64(code) - 8) * p.scales.at({k / group, n});
+    }
+  return p;
+}
+
+void linear(Trials& trials, u32 rows, u32 depth, u32 columns, u32 group, bool with_bias) {
+  Trial& t = trials.emplace_back(str("linear_q4gsw ", rows, " × ", columns), 1e-3);
+  const Packed p = packed(columns, depth, group);
+  const Array x = random({rows, depth}, -1, 1), b = random({columns});
+  Array y = product(x, transpose(p.numbers));
+  if (with_bias)
+    for (size_t i = 0; i < y.size(); ++i) y.v[i] += b.v[i % columns];
+  const u32 in = t.give(x), w = t.keep(p.bytes, DType::u8), scales = t.keep(p.scales), size = t.integer(group);
+  t.op("et_vk.linear_q4gsw.default", {in, w, scales, size, with_bias ? t.keep(b) : t.null(), t.expect(y)});
+}
+
+void backward(Trials& trials) {
+  Trial& t = trials.emplace_back("linear_q4gsw_backward", 1e-3);
+  const Packed p = packed(12, 32, 8);
+  const Array dy = random({5, 12}, -1, 1);
+  const u32 in = t.give(dy), w = t.keep(p.bytes, DType::u8), scales = t.keep(p.scales), size = t.integer(8);
+  t.op("et_vk.linear_q4gsw_backward.default", {in, w, scales, size, t.expect(product(dy, p.numbers))});
+}
+
+void one_scale_per_row(Trials& trials) {
+  Trial& t = trials.emplace_back("linear_qcs4w", 1e-3);
+  const Array x = random({3, 32}, -1, 1), bytes = integers({7, 16}, 0, 255), scales = random({7}, 0.01, 0.1);
+  Array w({7, 32});
+  for (u32 n = 0; n < 7; ++n)
+    for (u32 k = 0; k < 32; ++k) {
+      const u32 byte = u32(bytes.at({n, k / 2})), code = k % 2 == 0 ? byte >> 4 : byte & 15;
+      w.at({n, k}) = (f64(code) - 8) * scales.v[n];
+    }
+  t.op("et_vk.linear_qcs4w.default",
+       {t.give(x), t.keep(bytes, DType::u8), t.keep(scales), t.expect(product(x, transpose(w)))});
+}
+
+void dynamic(Trials& trials) {
+  Trial& t = trials.emplace_back("linear_dq8ca_q4gsw", 1e-3);
+  const Packed p = packed(8, 32, 16);
+  const Array x = random({3, 32}), zeros = integers({3}, -9, 9), sums({2, 8});
+  const Array steps({3}, {0.015625, 0.03125, 0.0625});
+  Array rounded(x.shape);
+  for (u32 i = 0; i < x.size(); ++i) {
+    const f64 step = steps.v[i / 32], zero = zeros.v[i / 32];
+    rounded.v[i] = (std::clamp(std::nearbyint(x.v[i] / step) + zero, -128.0, 127.0) - zero) * step;
+  }
+  const u32 in = t.give(x), scale = t.give(steps), zero = t.give(zeros, DType::i8);
+  const u32 w = t.keep(p.bytes, DType::u8), weight_sums = t.keep(sums, DType::i32), scales = t.keep(p.scales);
+  t.op("et_vk.linear_dq8ca_q4gsw.default", {in, scale, zero, w, weight_sums, scales, t.integer(16), t.null(),
+                                            t.expect(product(rounded, transpose(p.numbers)))});
+}
+
+void embedding(Trials& trials) {
+  Trial& t = trials.emplace_back("embedding_q4gsw");
+  const Array bytes = integers({9, 16}, 0, 255), scales = random({9, 2}, 0.1, 1), tokens = integers({5}, 0, 8);
+  Array y({5, 32});
+  for (u32 i = 0; i < 5; ++i)
+    for (u32 d = 0; d < 32; ++d) {
+      const u32 row = u32(tokens.v[i]), byte = u32(bytes.at({row, d / 2}));
+      y.at({i, d}) = (f64(d % 2 == 0 ? byte & 15 : byte >> 4) - 8) * scales.at({row, d / 16});
+    }
+  const u32 w = t.keep(bytes, DType::u8), s = t.keep(scales), group = t.integer(16), in = t.give(tokens, DType::i32);
+  t.op("et_vk.embedding_q4gsw.default", {w, s, group, in, t.boolean(true), t.expect(y)});
+}
+
+void requantize(Trials& trials) {
+  Trial& t = trials.emplace_back("q4gsw_requant", 0);
+  const Array x = random({5, 16}, -1, 1);
+  Array y({5, 8});
+  for (u32 n = 0; n < 5; ++n)
+    for (u32 k = 0; k < 16; ++k)
+      y.at({n, k / 2}) += (std::clamp(std::nearbyint(x.at({n, k}) / 0.125), -8.0, 7.0) + 8) * (k % 2 == 0 ? 1 : 16);
+  const u32 in = t.give(x), scales = t.keep(map(Array({2, 5}), [](f64) { return 0.125; }));
+  t.op("et_vk.q4gsw_requant.default", {in, scales, t.integer(8), t.expect(y, DType::u8)});
+}
+
+}  // namespace
+
+void add_nibbles(Trials& trials) {
+  linear(trials, 1, 64, 12, 32, false);
+  linear(trials, 1, 96, 404, 32, true);
+  linear(trials, 3, 64, 12, 32, true);
+  linear(trials, 37, 64, 36, 16, false);
+  backward(trials);
+  one_scale_per_row(trials);
+  dynamic(trials);
+  embedding(trials);
+  requantize(trials);
+}
+
+}  // namespace pteron::selftest

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Reductions and norms: short rows, which a thread may take alone, and long ones, which a workgroup shares.
+#include "selftest/trial.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pteron::selftest {
+namespace {
+
+std::string sized(const std::string& name, u32 width) { return name + " of " + std::to_string(width); }
+
+std::span<const f64> row_of(const Array& x, u32 row) {
+  const u32 width = x.shape[1];
+  return std::span(x.v).subspan(size_t(row) * width, width);
+}
+
+f64 mean(std::span<const f64> row) {
+  f64 sum = 0;
+  for (f64 x : row) sum += x;
+  return sum / f64(row.size());
+}
+
+void sum(Trials& trials, u32 width) {
+  Trial& t = trials.emplace_back(sized("sum", width));
+  const Array x = random({5, width});
+  Array y({5});
+  for (u32 i = 0; i < 5; ++i) y.v[i] = mean(row_of(x, i)) * width;
+  const u32 in = t.give(x), axes = t.ints({1});
+  t.op("aten.sum.dim_IntList", {in, axes, t.boolean(false), t.null(), t.expect(y)});
+}
+
+void columns(Trials& trials) {
+  Trial& t = trials.emplace_back("sum of columns");
+  const Array x = random({9, 7});
+  Array y({7});
+  for (u32 j = 0; j < 7; ++j)
+    for (u32 i = 0; i < 9; ++i) y.v[j] += x.at({i, j});
+  const u32 in = t.give(x), axes = t.ints({0});
+  t.op("aten.sum.dim_IntList", {in, axes, t.boolean(false), t.null(), t.expect(y)});
+}
+
+void arg_max(Trials& trials, u32 width) {
+  Trial& t = trials.emplace_back(sized("argmax", width));
+  const Array x = random({3, width});
+  Array y({3});
+  for (u32 i = 0; i < 3; ++i) y.v[i] = f64(std::ranges::max_element(row_of(x, i)) - row_of(x, i).begin());
+  const u32 in = t.give(x), axis = t.integer(1);
+  t.op("aten.argmax.default", {in, axis, t.boolean(false), t.expect(y, DType::i32)});
+}
+
+void softmax(Trials& trials, u32 width) {
+  Trial& t = trials.emplace_back(sized("softmax", width), 1e-5);
+  const Array x = random({3, width}, -9, 9);
+  Array y(x.shape);
+  for (u32 i = 0; i < 3; ++i) {
+    const f64 most = std::ranges::max(row_of(x, i));
+    f64 total = 0;
+    for (f64 v : row_of(x, i)) total += std::exp(v - most);
+    for (u32 j = 0; j < width; ++j) y.at({i, j}) = std::exp(x.at({i, j}) - most) / total;
+  }
+  const u32 in = t.give(x), axis = t.integer(1);
+  t.op("aten._softmax.default", {in, axis, t.boolean(false), t.expect(y)});
+}
+
+void layer_norm(Trials& trials, u32 width) {
+  Trial& t = trials.emplace_back(sized("layer_norm", width));
+  const Array x = random({3, width}), w = random({width}), b = random({width}, -1, 1);
+  Array y(x.shape), means({3, 1}), deviations({3, 1});
+  for (u32 i = 0; i < 3; ++i) {
+    f64 variance = 0;
+    for (f64 v : row_of(x, i)) variance += (v - mean(row_of(x, i))) * (v - mean(row_of(x, i))) / width;
+    means.v[i] = mean(row_of(x, i));
+    deviations.v[i] = 1 / std::sqrt(variance + 1e-5);
+    for (u32 j = 0; j < width; ++j) y.at({i, j}) = (x.at({i, j}) - means.v[i]) * deviations.v[i] * w.v[j] + b.v[j];
+  }
+  const u32 in = t.give(x), size = t.ints({width}), weight = t.keep(w), bias = t.keep(b), eps = t.number(1e-5);
+  t.op("aten.native_layer_norm.default",
+       {in, size, weight, bias, eps, t.list({t.expect(y), t.expect(means), t.expect(deviations)})});
+}
+
+void rms_norm(Trials& trials, u32 width) {
+  Trial& t = trials.emplace_back(sized("rms_norm", width));
+  const Array x = random({2, width}), w = random({width});
+  Array y(x.shape);
+  for (u32 i = 0; i < 2; ++i) {
+    f64 square = 0;
+    for (f64 v : row_of(x, i)) square += v * v / width;
+    for (u32 j = 0; j < width; ++j) y.at({i, j}) = x.at({i, j}) / std::sqrt(square + 1e-6) * w.v[j];
+  }
+  t.op("et_vk.rms_norm.default", {t.give(x), t.keep(w), t.number(1e-6), t.expect(y)});
+}
+
+// The best elements of the last row, as a generator asks for them.
+void best(Trials& trials) {
+  Trial& t = trials.emplace_back("epilogues", 0);
+  const Array x = random({3, 300}), y = map(x, [](f64 v) { return -v; });
+  t.op("aten.neg.default", {t.give(x), t.expect(y)});
+  const auto last = row_of(y, 2);
+  std::vector<f64> order(300);
+  for (u32 i = 0; i < 300; ++i) order[i] = i;
+  std::ranges::stable_sort(order, [&](f64 a, f64 b) { return last[u32(a)] > last[u32(b)]; });
+  t.options.epilogues = {{Epilogue::arg_max, 0, 1}, {Epilogue::top_k, 0, 3}};
+  t.expected.push_back(Array({1}, {order[0]}));
+  t.expected.push_back(Array({3}, {last[u32(order[0])], last[u32(order[1])], last[u32(order[2])]}));
+  t.expected.push_back(Array({3}, {order[0], order[1], order[2]}));
+}
+
+}  // namespace
+
+void add_rows(Trials& trials) {
+  for (u32 width : {7u, 1031u}) {
+    sum(trials, width);
+    arg_max(trials, width);
+    softmax(trials, width);
+    layer_norm(trials, width);
+    rms_norm(trials, width);
+  }
+  columns(trials);
+  best(trials);
+}
+
+}  // namespace pteron::selftest

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "selftest/selftest.h"
+
+#include "base/error.h"
+#include "graph/kernel.h"
+#include "selftest/trial.h"
+
+#include <cmath>
+#include <set>
+
+namespace pteron::selftest {
+
+u32 Trial::give(const Array& a, DType dtype) {
+  inputs.push_back(a.to(dtype));
+  return input(tensor(dtype, a.shape));
+}
+
+u32 Trial::keep(const Array& a, DType dtype) {
+  const Tensor values = a.to(dtype);
+  return constant_bytes(dtype, a.shape, {values.bytes().begin(), values.bytes().end()});
+}
+
+u32 Trial::expect(const Array& a, DType dtype) {
+  expected.push_back(a);
+  return output(tensor(dtype, a.shape));
+}
+
+namespace {
+
+bool close(f64 actual, f64 expected, DType dtype, const Trial& trial) {
+  const f64 difference = std::abs(actual - expected);
+  if (is_float(dtype)) return difference <= trial.tolerance * std::max(1.0, std::abs(expected));
+  return difference <= (size_of(dtype) == 1 ? trial.slack : 0);
+}
+
+// An error if an output is not what it should be; `worst` is the largest difference.
+Status compare(std::span<const Tensor> outputs, const Trial& trial, f64& worst) {
+  if (outputs.size() != trial.expected.size())
+    return invalid("there are ", outputs.size(), " results instead of ", trial.expected.size());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const Array& expected = trial.expected[i];
+    if (!(outputs[i].shape() == expected.shape))
+      return invalid("result ", i, " has shape ", outputs[i].shape(), " instead of ", expected.shape);
+    for (u64 j = 0; j < expected.size(); ++j) {
+      const f64 actual = element(outputs[i], j);
+      worst = std::max(worst, std::abs(actual - expected.v[j]));
+      if (!close(actual, expected.v[j], outputs[i].dtype(), trial))
+        return invalid("element ", j, " of result ", i, " is ", actual, " instead of ", expected.v[j]);
+    }
+  }
+  return {};
+}
+
+Status attempt(const Trial& trial, const Device& device, Outcome& outcome) {
+  LoadOptions options = trial.options;
+  options.device = device;
+  options.guards = true;
+  TRY(auto program, Program::load(trial.program(), options));
+  TRY(auto method, program.method());
+  const std::vector<TensorView> views(trial.inputs.begin(), trial.inputs.end());
+  TRY(const auto outputs, method.execute(views));
+  outcome.kernels = method.kernels();
+  return compare(outputs, trial, outcome.worst);
+}
+
+Trials all_trials(bool f16) {
+  Trials trials;
+  add_elementwise(trials, f16);
+  add_movement(trials);
+  add_rows(trials);
+  add_images(trials);
+  add_matrices(trials, f16);
+  add_nibbles(trials);
+  add_bytes(trials);
+  add_attention(trials);
+  add_training(trials);
+  return trials;
+}
+
+}  // namespace
+
+Summary run(const Device& device, const std::string& only, const std::function<void(const Outcome&)>& report) {
+  Summary summary;
+  std::set<std::string> tried;
+  for (const Trial& trial : all_trials(device.adapter().f16)) {
+    if (trial.name.find(only) == std::string::npos) continue;
+    Outcome outcome{trial.name, {}, 0, ""};
+    if (const Status status = attempt(trial, device, outcome); !status) outcome.problem = status.error().to_string();
+    (outcome.problem.empty() ? summary.passed : summary.failed)++;
+    tried.insert(outcome.kernels.begin(), outcome.kernels.end());
+    report(outcome);
+  }
+  for (const graph::KernelSource* kernel : graph::all_kernels())
+    if (!tried.contains(std::string(kernel->name))) summary.untried.push_back(std::string(kernel->name));
+  return summary;
+}
+
+}  // namespace pteron::selftest
