@@ -19,6 +19,12 @@ export function pathOf(request: IncomingMessage): string {
   return decodeURIComponent(pathname).split('/').filter((part) => part !== '' && part !== '..' && part !== '.').join('/');
 }
 
+/** The first and the last byte that are asked for; nothing if all are, or the range is of another kind. */
+function rangeOf(header: string | undefined, size: number): [number, number] | undefined {
+  const [, first, last] = /^bytes=(\d+)-(\d*)$/.exec(header ?? '') ?? [];
+  return first === undefined ? undefined : [Number(first), last ? Math.min(Number(last), size - 1) : size - 1];
+}
+
 export function sendFile(request: IncomingMessage, response: ServerResponse, path: string, ranges = true): void {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (!stats?.isFile()) {
@@ -26,19 +32,19 @@ export function sendFile(request: IncomingMessage, response: ServerResponse, pat
     return;
   }
   const { size, mtimeMs } = stats;
-  const first = ranges ? Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? 0) : 0;
-  const partly = ranges && request.headers.range !== undefined;
-  if (first >= size && size > 0) {
+  const range = ranges ? rangeOf(request.headers.range, size) : undefined;
+  const [first, last] = range ?? [0, size - 1];
+  if (range && first > last) {
     response.writeHead(416, { 'content-range': `bytes */${size}` }).end();
     return;
   }
-  response.writeHead(partly ? 206 : 200, {
+  response.writeHead(range ? 206 : 200, {
     'content-type': types[extname(path)] ?? 'application/octet-stream',
-    'content-length': size - first,
+    'content-length': last - first + 1,
     etag: `"${size.toString(36)}-${Math.round(mtimeMs).toString(36)}"`,
     'cache-control': 'no-cache',
-    ...(partly && { 'content-range': `bytes ${first}-${size - 1}/${size}` }),
+    ...(range && { 'content-range': `bytes ${first}-${last}/${size}` }),
   });
-  if (request.method === 'HEAD') response.end();
-  else createReadStream(path, { start: first }).on('error', () => response.destroy()).pipe(response);
+  if (request.method === 'HEAD' || size === 0) response.end();
+  else createReadStream(path, { start: first, end: last }).on('error', () => response.destroy()).pipe(response);
 }

@@ -64,6 +64,25 @@ def meaningful(inputs: list) -> list:
     ]
 
 
+class Files:
+    """Tensors of a captured program by file name, as the shared fixtures have them."""
+
+    def __init__(self):
+        self.tensors: dict[str, torch.Tensor] = {}
+
+    def add(self, name: str, value) -> dict:
+        if not isinstance(value, torch.Tensor):
+            return {"scalar": value, "dtype": type(value).__name__}
+        self.tensors[name] = value
+        return {"file": name, "dtype": case_folder.DTYPES[value.dtype], "shape": list(value.shape)}
+
+    def call(self, prefix: str, call: golden.Call) -> dict:
+        return {
+            "inputs": [self.add(f"{prefix}input_{i}.bin", x) for i, x in enumerate(call.inputs)],
+            "outputs": [self.add(f"{prefix}output_{i}.bin", y) for i, y in enumerate(call.outputs)],
+        }
+
+
 class Recorder:
     """Sees every program that is made while it is open."""
 
@@ -94,7 +113,7 @@ class Recorder:
     def record(self, manager, mutated: list[int]) -> None:
         module, exported, args = self.last
         inputs = meaningful(pytree.tree_leaves(args))
-        files = case_folder.Files()
+        files = Files()
         digest = hashlib.sha256(manager.buffer)
         for x in inputs:
             digest.update(case_folder.raw(x) if isinstance(x, torch.Tensor) else repr(x).encode())

@@ -3,7 +3,9 @@
 import { fromBytes, tensor, type DType, type Engine, type Method, type Tensor, type ValueInfo } from '../../src/index.ts';
 
 interface TensorEntry {
-  file: string;
+  file?: string; // of its own, or a part of data.bin
+  offset?: number;
+  size?: number;
   dtype: DType;
   shape: number[];
   scalar?: number;
@@ -43,7 +45,8 @@ export async function fetchBytes(url: string): Promise<ArrayBuffer> {
 // JSON does not tell 4.0 from 4: what a number is, the method says.
 async function readTensor(folder: string, entry: TensorEntry, info?: ValueInfo): Promise<Tensor> {
   if (entry.scalar !== undefined) return tensor(info?.dtype ?? 'float64', [], [entry.scalar]);
-  const bytes = await fetchBytes(`${folder}/${entry.file}`);
+  const whole = await fetchBytes(`${folder}/${entry.file ?? 'data.bin'}`);
+  const bytes = entry.offset === undefined ? whole : whole.slice(entry.offset, entry.offset + (entry.size ?? 0));
   const data = tensor(entry.dtype, [0], []).data.constructor as new (bytes: ArrayBuffer) => Tensor['data'];
   return { dtype: entry.dtype, shape: entry.shape, data: new data(bytes) };
 }
