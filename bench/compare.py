@@ -1,9 +1,11 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Measures Pteron beside other runtimes on this machine, in turns, and writes docs/benchmarks.md with its plots.
 
-usage: compare.py [--minutes 6] [--rounds 3] [--without NAME ...] [--report-only]
+usage: compare.py [--quick] [--rounds 3] [--minutes 18] [--without NAME ...] [--report-only] [--docs FOLDER]
 
-Sets up what it needs under build/ (groups build, model, export and bench of pins.txt). Results: build/bench/results.json.
+Sets up what it needs under build/ (groups build, model, export, llm and bench of pins.txt); that time does not count.
+The numbers go to docs/benchmarks/results.json, from which --report-only writes the page again.
 """
 import argparse
 import datetime
@@ -16,224 +18,160 @@ import subprocess
 import sys
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-WORK = ROOT / "build" / "bench"
-MODELS = ROOT / "build" / "models"
-PEERS = ROOT / "bench" / "peers"
-PTERON = ROOT / "build" / "release" / "pteron"
-PYTHON = WORK / "venv" / "bin" / "python"
-LAVAPIPE = "/usr/share/vulkan/icd.d/lvp_icd.x86_64.json"
-SWIFTSHADER = "/usr/lib/chromium/vk_swiftshader_icd.json"
-PROMPT = 32
-CONTEXTS = (64, 256, 512, 1024, 2048)
-LAYERS = (1, 8, 30, 60)
+import growth
+import report
+from contestants import MODELS, ROOT, WORK, contestants, has_kernels, prepare, pteron_bench, run
+from peers.kernels import KERNELS
+
+PROMPT = json.loads((ROOT / "bench" / "data" / "prompt.json").read_text())
 
 
-def say(*words):
-    print(time.strftime("%H:%M:%S"), *words, file=sys.stderr, flush=True)
+class Progress:
+    """Steps that are known in advance, one after the other, with a bar. What fails is noted and left out from then on."""
 
+    def __init__(self, minutes):
+        self.steps, self.failed, self.running = [], {}, {}
+        self.start, self.minutes = time.monotonic(), minutes
 
-def run(*command, **options):
-    return subprocess.run([*map(str, command)], check=True, stdout=subprocess.PIPE, text=True, **options).stdout
+    def add(self, what, work, who=None, optional=False):
+        self.steps.append((what, work, who, optional))
 
-
-def environment(icd):
-    return {**os.environ, "VK_ICD_FILENAMES": icd, "NODEVICE_SELECT": "1", "GGML_VK_VISIBLE_DEVICES": "0"}
-
-
-def pteron_bench(program, icd, *options):
-    return json.loads(run(PTERON, "bench", program, "--json", "-q", *options, env=environment(icd)))
-
-
-def gguf_model():
-    return next(MODELS.glob("SmolLM2-*.gguf"))
-
-
-def convert(source, target, *options):
-    if not target.exists():
-        say("converting", target.name)
-        run(PTERON, "convert", source, "-o", target, "-q", *options)
-    return target
-
-
-class Pteron:
-    """A process for each turn: loading is quick."""
-
-    def __init__(self, program, icd):
-        self.program, self.icd = program, icd
-
-    def turn(self, tokens, prompt):
-        report = pteron_bench(self.program, self.icd, "--decode", 4 * tokens, "--prefill", PROMPT if prompt else 0, "--prompts", 1)
-        out = {"load_ms": report["load_ms"], "device": report["adapter"], "peak_rss_mb": report["peak_rss_mb"], "dispatches": report["dispatches_per_token"]}
-        out["decode"] = {"wall_ms": 1e3 / report["decode_tok_s"], "cpu_ms": report["decode_cpu_ms"]}
-        if prompt:
-            out["prefill"] = {"wall_ms": 1e3 / report["prefill_tok_s"], "cpu_ms": report["prefill_cpu_ms"]}
-        return out
-
-    def kernel(self, name, runs):
-        report = pteron_bench(WORK / "kernels" / f"{name}.pte", self.icd, "--decode", runs)
-        return {"wall_ms": report["run_ms"], "cpu_ms": report["run_cpu_ms"]}
-
-    def close(self):
-        pass
-
-
-class Peer:
-    """A process that answers requests, one line of JSON each."""
-
-    def __init__(self, *command, icd=LAVAPIPE):
-        log = open(WORK / "peers.log", "a")
-        self.process = subprocess.Popen([*map(str, command)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, env=environment(icd))
-        self.about = self.read()
-
-    def read(self):
-        line = self.process.stdout.readline()
-        if not line:
-            raise RuntimeError(f"{self.process.args[0]} ended; see {WORK / 'peers.log'}")
-        return json.loads(line)
-
-    def ask(self, **request):
-        self.process.stdin.write(json.dumps(request) + "\n")
-        self.process.stdin.flush()
-        answers = self.read()
-        return {key: statistics.median(a[key] for a in answers) for key in ("wall_ms", "cpu_ms")}
-
-    def turn(self, tokens, prompt):
-        out = {"load_ms": self.about["load_ms"], "device": self.about["device"]}
-        if prompt:
-            out["prefill"] = {key: value / PROMPT for key, value in self.ask(prompt=PROMPT).items()}
-        out["decode"] = self.ask(tokens=tokens)
-        return out
-
-    def kernel(self, name, runs):
-        return self.ask(kernel=name, runs=runs)
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait(timeout=60)
-
-
-def contestants():
-    """Name → a function that starts it."""
-    node, onnx = ROOT / "build" / "deps" / "node" / "bin" / "node", WORK / "smollm2.onnx"
-    q4 = convert(gguf_model(), MODELS / "smollm2-q4.pte", "--quant", "q4")
-    lossless = convert(gguf_model(), MODELS / "smollm2.pte")
-    if not onnx.exists():
-        say("building", onnx.name)
-        run(PYTHON, PEERS / "onnx_llama.py", gguf_model(), onnx)
-    ort = (PYTHON, PEERS / "ort.py", onnx)
-    llama = (node, PEERS / "llama_cpp.mjs", WORK / "node", gguf_model())
-    return {
-        "Pteron, q4, lavapipe": lambda: Pteron(q4, LAVAPIPE),
-        "Pteron, lossless, lavapipe": lambda: Pteron(lossless, LAVAPIPE),
-        "llama.cpp Vulkan, Q4_1, lavapipe": lambda: Peer(*llama, "vulkan"),
-        "Pteron, q4, SwiftShader": lambda: Pteron(q4, SWIFTSHADER),
-        "ONNX Runtime WebGPU, q4, SwiftShader": lambda: Peer(*ort, "WebGpuExecutionProvider", icd=SWIFTSHADER),
-        "llama.cpp on the CPU, Q4_1": lambda: Peer(*llama, "cpu"),
-        "ONNX Runtime on the CPU, q4": lambda: Peer(*ort, "CPUExecutionProvider"),
-    }
-
-
-def gather(turns, *path):
-    """The median, lowest and highest of a number over turns."""
-    values = []
-    for turn in turns:
-        for key in path:
-            turn = turn.get(key, {})
-        if isinstance(turn, (int, float)):
-            values.append(turn)
-    return {"median": statistics.median(values), "low": min(values), "high": max(values)} if values else None
-
-
-def compare(options, deadline):
-    """Everyone takes a turn, then the next round starts: what disturbs the machine disturbs all."""
-    running, turns, failed = {}, {}, {}
-    for number in range(options.rounds):
-        for name, start in contestants().items():
-            if any(word in name for word in options.without) or name in failed:
+    def run(self):
+        for number, (what, work, who, optional) in enumerate(self.steps):
+            seconds = time.monotonic() - self.start
+            if who in self.failed or (optional and seconds > 60 * self.minutes):
                 continue
-            if number > 0 and time.monotonic() > deadline:
-                say("out of time: no further turns")
-                break
-            say(f"round {number + 1}:", name)
+            self.show(number, seconds, what)
             try:
-                running.setdefault(name, None)
-                running[name] = running[name] or start()
-                turns.setdefault(name, []).append(running[name].turn(tokens=3, prompt=number == 0))
-            except (RuntimeError, OSError, subprocess.SubprocessError) as error:
-                failed[name] = str(error)
-                say(name, "failed:", error)
-    kernels = compare_kernels({name: running[name] for name in turns if name not in failed}, options.rounds)
-    for contestant in running.values():
-        if contestant:
-            contestant.close()
-    rows = {}
-    for name, own in turns.items():
-        rows[name] = {key: own[0].get(key) for key in ("device", "load_ms", "peak_rss_mb", "dispatches")}
-        for phase in ("decode", "prefill"):
-            rows[name][phase] = {key: gather(own, phase, key) for key in ("wall_ms", "cpu_ms")}
-    return {"contestants": rows, "failed": failed, "kernels": kernels}
+                work()
+            except (RuntimeError, OSError, KeyError, ValueError, subprocess.SubprocessError) as error:
+                self.failed[who or what] = str(error)
+                print(f"\n{who or what} failed: {error}", file=sys.stderr)
+        self.show(len(self.steps), time.monotonic() - self.start, "done")
+        print(file=sys.stderr)
+
+    def show(self, number, seconds, what):
+        filled = 24 * number // max(len(self.steps), 1)
+        line = f"[{'█' * filled}{'·' * (24 - filled)}] {seconds // 60:2.0f}:{seconds % 60:02.0f} {what}"
+        ending = "\r\033[K" if sys.stderr.isatty() else ""
+        print(ending + line, end="" if ending else "\n", file=sys.stderr, flush=True)
 
 
-def compare_kernels(running, rounds):
-    taking_part = [n for n in running if "ONNX" in n or n.startswith("Pteron, q4")]
+def spread(costs):
+    """The median, lowest and highest of what repeated turns cost."""
+    out = {}
+    for key in ("wall_ms", "cpu_ms"):
+        values = [cost[key] for cost in costs]
+        out[key] = {"median": statistics.median(values), "low": min(values), "high": max(values)}
+    return out
+
+
+def add_own(progress, options, results):
+    """Pteron alone: what its targets are about."""
+    own = results["own"] = {}
+    decode = 4 if options.quick else 32
+
+    def measure(name, program, adapter, *flags, **variables):
+        flags = ("--decode", decode, *flags)
+        work = lambda: own.__setitem__(name, pteron_bench(MODELS / program, adapter, *flags, **variables))
+        progress.add(f"Pteron alone: {name}", work)
+
+    cache = {"MESA_SHADER_CACHE_DIR": str(WORK / f"shader-cache-{os.getpid()}")}
+    measure("first load", "smollm2-q4.pte", "lavapipe", "--prefill", 0, **cache)
+    measure("second load", "smollm2-q4.pte", "lavapipe", "--prefill", 0, **cache)
+    for adapter in ("lavapipe", "SwiftShader"):
+        measure(f"q4, {adapter}", "smollm2-q4.pte", adapter)
+        measure(f"lossless, {adapter}", "smollm2.pte", adapter)
+    measure("q4, f16 caches, lavapipe", "smollm2-q4.pte", "lavapipe", "--kv", "f16")
+    for context in (32, 1000):
+        for kv in ("f32", "f16"):
+            flags = ("--prefill", 0, "--context", context, "--kv", kv)
+            measure(f"q4, context {context}, {kv}", "smollm2-q4.pte", "lavapipe", *flags)
+
+
+def add_rounds(progress, options, results):
+    """Everyone takes a turn, then the next round starts: what disturbs the machine disturbs all."""
+    rows = results["contestants"] = {}
+    prompt = PROMPT["tokens"][: 8 if options.quick else None]
+    taking_part = {n: s for n, s in contestants().items() if not any(word in n for word in options.without)}
+
+    def begin(name, start):
+        progress.running[name] = start()
+        rows[name] = {"turns": [], **progress.running[name].prompt(prompt)}
+
+    def decode(name):
+        rows[name]["turns"].append(progress.running[name].tokens(1 if options.quick else 3))
+
+    for name, start in taking_part.items():
+        progress.add(f"prompt: {name}", lambda name=name, start=start: begin(name, start), name)
+    for number in range(options.rounds):
+        for name in taking_part:
+            progress.add(f"round {number + 1}: {name}", lambda name=name: decode(name), name, number > 0)
+    return [name for name in taking_part if has_kernels(name)]
+
+
+def add_kernels(progress, options, results, names):
+    table = results["kernels"] = {}
+
+    def measure(kernel, name, runs):
+        row = table.setdefault(kernel, {}).setdefault(name, [])
+        row.append(progress.running[name].kernel(kernel, runs))
+
+    for kernel, (title, _, _, runs) in KERNELS.items():
+        for number in range(options.rounds):
+            for name in names:
+                work = lambda kernel=kernel, name=name, runs=1 if options.quick else runs: measure(kernel, name, runs)
+                progress.add(f"{title}: {name}", work, name, number > 0)
+
+
+def measure(options):
+    prepare()
     results = {}
-    for path in sorted((WORK / "kernels").glob("*.pte")):
-        for _ in range(rounds):
-            for name in taking_part:
-                say("kernel", path.stem, "on", name)
-                results.setdefault(path.stem, {}).setdefault(name, []).append(running[name].kernel(path.stem, 3))
-    return {k: {n: {m: gather(turns, m) for m in ("wall_ms", "cpu_ms")} for n, turns in row.items()} for k, row in results.items()}
-
-
-def growth_with_context():
-    """The whole context in use, in a program that was made for just that."""
-    out = []
-    for context in CONTEXTS:
-        program = convert(gguf_model(), WORK / f"context-{context}.pte", "--quant", "q4", "--max-context", context)
-        say("context", context)
-        report = pteron_bench(program, LAVAPIPE, "--prefill", 0, "--decode", 6, "--context", context - 8)
-        keys = ("decode_cpu_ms", "decode_tok_s", "gpu_buffer_mb", "peak_rss_mb", "bytes_ratio", "dispatches_per_token")
-        out.append({"context": context, **{key: report[key] for key in keys}})
-        program.unlink()
-    return out
-
-
-def growth_with_size():
-    out = []
-    for layers in LAYERS:
-        source, program = WORK / f"layers-{layers}.gguf", WORK / f"layers-{layers}.pte"
-        run(PYTHON, PEERS / "stack_layers.py", gguf_model(), source, layers)
-        convert(source, program, "--quant", "q4")
-        say(layers, "layers")
-        loads = [pteron_bench(program, LAVAPIPE, "--prefill", 0, "--decode", 1) for _ in range(3)]
-        report = min(loads, key=lambda r: r["load_ms"])
-        out.append({"layers": layers, **{key: report[key] for key in ("file_bytes", "load_ms", "peak_rss_mb")}})
-        source.unlink(), program.unlink()
-    return out
+    progress = Progress(options.minutes)
+    add_own(progress, options, results)
+    growth.add(progress, options, results)
+    add_kernels(progress, options, results, add_rounds(progress, options, results))
+    progress.run()
+    for contestant in progress.running.values():
+        contestant.close()
+    for row in results["contestants"].values():
+        turns = row.pop("turns")
+        row["decode"] = spread(turns) if turns else None
+    results["kernels"] = {k: {n: spread(turns) for n, turns in row.items()} for k, row in results["kernels"].items()}
+    results["failed"] = progress.failed
+    results["machine"] = {
+        "date": datetime.date.today().isoformat(),
+        "cores": os.cpu_count(),
+        "system": platform.platform(),
+        "load": os.getloadavg()[2],
+        "seconds": time.monotonic() - progress.start,
+        "quick": options.quick,
+        "prompt": len(PROMPT["tokens"][: 8 if options.quick else None]),
+        "rounds": options.rounds,
+    }
+    return results
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--minutes", type=float, default=6, help="start no further turns after this time")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--quick", action="store_true", help="few tokens and runs: does everything work?")
+    parser.add_argument("--rounds", type=int, help="turns of everyone (3)")
+    parser.add_argument("--minutes", type=float, default=18, help="no further rounds after this time (18)")
     parser.add_argument("--without", nargs="*", default=[], help="leave out whose name contains this")
-    parser.add_argument("--report-only", action="store_true", help="write the report from the last results")
+    parser.add_argument("--report-only", action="store_true", help="write the page from the numbers that are there")
+    parser.add_argument("--docs", type=pathlib.Path, help="where to write (docs; build/bench/docs with --quick)")
     options = parser.parse_args()
-    results = WORK / "results.json"
+    options.rounds = options.rounds or (1 if options.quick else 3)
+    options.docs = options.docs or (WORK / "docs" if options.quick else ROOT / "docs")
+    folder = options.docs / "benchmarks"
     if not options.report_only:
-        run(ROOT / "tools" / "setup", "build", "model", "export", "bench")
+        run(ROOT / "tools" / "setup", "build", "model", "export", "llm", "bench")
         run(ROOT / "tools" / "build", "release", "pteron_cli")
-        run(ROOT / "build" / "venv" / "bin" / "python", "-W", "ignore", PEERS / "kernel_programs.py", WORK / "kernels")
-        contestants()
-        start = time.monotonic()
-        own = {name: pteron_bench(MODELS / f"{name}.pte", LAVAPIPE, "--decode", 16) for name in ("smollm2-q4", "smollm2")}
-        far = pteron_bench(MODELS / "smollm2-q4.pte", LAVAPIPE, "--decode", 16, "--prefill", 0, "--context", 1000)
-        growth = {"context": growth_with_context(), "size": growth_with_size()}
-        answers = compare(options, start + 60 * options.minutes)
-        machine = {"date": datetime.date.today().isoformat(), "cores": os.cpu_count(), "system": platform.platform(), "load": os.getloadavg()[1], "seconds": time.monotonic() - start}
-        results.write_text(json.dumps({"machine": machine, "own": own, "context_1000": far, "growth": growth, **answers}, indent=1, ensure_ascii=False))
-    run(PYTHON, ROOT / "bench" / "report.py", results, ROOT / "docs")
+        results = measure(options)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "results.json").write_text(json.dumps(report.shortened(results), indent=1, ensure_ascii=False) + "\n")
+    report.write(folder, options.docs / "benchmarks.md")
 
 
-main()
+if __name__ == "__main__":
+    main()

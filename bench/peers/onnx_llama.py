@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A GGUF Llama as an ONNX model in the form that ONNX Runtime's own builder gives: 4-bit weights in MatMulNBits (symmetric,
-blocks of 32), GroupQueryAttention with its rotary embedding and caches, fused norms, logits of the last position only.
+"""A GGUF Llama as an ONNX model in the form that ONNX Runtime's own builder gives: 4-bit weights in MatMulNBits
+(symmetric, blocks of 32), GroupQueryAttention with its rotary embedding and caches, fused norms, logits of the last
+position only.
 
 usage: onnx_llama.py MODEL.gguf OUTPUT.onnx
 """
@@ -41,10 +42,9 @@ class Builder:
         self.constants.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
         return name
 
-    def node(self, op, inputs, name, domain="", outputs=1, **attributes):
-        names = [name] + [f"{name}_{i}" for i in range(1, outputs)]
-        self.nodes.append(helper.make_node(op, inputs, names, name=name, domain=domain, **attributes))
-        return names[0] if outputs == 1 else names
+    def node(self, op, inputs, name, domain="", more_outputs=(), **attributes):
+        self.nodes.append(helper.make_node(op, inputs, [name, *more_outputs], name=name, domain=domain, **attributes))
+        return name
 
     def linear(self, x, weight, name):
         n, k = weight.shape
@@ -62,10 +62,9 @@ class Builder:
         scale = self.constant(name + ".scale", self.weights[weight].astype(np.float32))
         if skip is None:
             return self.node("SimplifiedLayerNormalization", [x, scale], name, axis=-1, epsilon=self.epsilon), x
-        inputs, attributes = [x, skip, scale], {"epsilon": self.epsilon}
-        names = [name, "", "", name + ".sum"]
-        self.nodes.append(helper.make_node("SkipSimplifiedLayerNormalization", inputs, names, name=name, domain=MICROSOFT, **attributes))
-        return names[0], names[3]
+        more = ("", "", name + ".sum")
+        op = "SkipSimplifiedLayerNormalization"
+        return self.node(op, [x, skip, scale], name, MICROSOFT, more, epsilon=self.epsilon), more[-1]
 
     def layer(self, i, x, skip):
         w = lambda part: self.weights[f"blk.{i}.{part}.weight"]
@@ -73,9 +72,10 @@ class Builder:
         h, residual = self.norm(x, f"blk.{i}.attn_norm.weight", at("norm"), skip)
         qkv = self.linear(h, np.concatenate([w("attn_q"), w("attn_k"), w("attn_v")]), at("qkv"))
         inputs = [qkv, "", "", f"past.{i}.key", f"past.{i}.value", "seqlens_k", "total_length", "cos", "sin"]
-        outputs = [at("attention"), f"present.{i}.key", f"present.{i}.value"]
-        self.nodes.append(helper.make_node("GroupQueryAttention", inputs, outputs, name=at("attention"), domain=MICROSOFT, num_heads=self.heads, kv_num_heads=self.kv_heads, do_rotary=1, rotary_interleaved=1))
-        h = self.linear(at("attention"), w("attn_output"), at("out"))
+        more = (f"present.{i}.key", f"present.{i}.value")
+        how = {"num_heads": self.heads, "kv_num_heads": self.kv_heads, "do_rotary": 1, "rotary_interleaved": 1}
+        h = self.node("GroupQueryAttention", inputs, at("attention"), MICROSOFT, more, **how)
+        h = self.linear(h, w("attn_output"), at("out"))
         h, residual = self.norm(residual, f"blk.{i}.ffn_norm.weight", at("norm2"), h)
         gate, up = self.linear(h, w("ffn_gate"), at("gate")), self.linear(h, w("ffn_up"), at("up"))
         gate = self.node("Mul", [gate, self.node("Sigmoid", [gate], at("sigmoid"))], at("silu"))
@@ -83,17 +83,19 @@ class Builder:
 
     def build(self, context):
         self.rope_tables(context)
-        x = self.node("Gather", [self.constant("embedding", self.weights["token_embd.weight"].astype(np.float32)), "tokens"], "embed")
+        embedding = self.weights["token_embd.weight"]
+        x = self.node("Gather", [self.constant("embedding", embedding.astype(np.float32)), "tokens"], "embed")
         skip = None
         for i in range(self.layers):
             x, skip = self.layer(i, x, skip)
         x, _ = self.norm(x, "output_norm.weight", "final", skip)
         last = self.node("Gather", [x, self.constant("minus_one", np.array([-1], np.int64))], "last", axis=1)
-        self.linear(last, self.weights.get("output.weight", self.weights["token_embd.weight"]), "logits")
+        self.linear(last, self.weights.get("output.weight", embedding), "logits")
         return self.model()
 
     def model(self):
-        cache = lambda name, length: helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, self.kv_heads, length, self.head_width])
+        shape = lambda length: [1, self.kv_heads, length, self.head_width]
+        cache = lambda name, length: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape(length))
         inputs = [
             helper.make_tensor_value_info("tokens", TensorProto.INT64, [1, "S"]),
             helper.make_tensor_value_info("seqlens_k", TensorProto.INT32, [1]),

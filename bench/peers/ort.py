@@ -1,26 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""ONNX Runtime with its WebGPU provider. Answers a line of JSON per line on standard input: {"tokens": N} decodes N tokens
-at context 32, {"prompt": N} reads a prompt of N tokens, {"kernel": NAME, "runs": N} runs a single op (see kernels.py).
+"""ONNX Runtime, asked as serving.py describes.
 
 usage: ort.py MODEL.onnx WebGpuExecutionProvider|CPUExecutionProvider
 """
-import json
 import os
-import resource
 import sys
-import time
 
 import numpy as np
-import onnxruntime
-
 import onnx_kernels
-
-
-def measure(work):
-    cpu = lambda: sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
-    before, start = cpu(), time.perf_counter()
-    result = work()
-    return {"wall_ms": (time.perf_counter() - start) * 1e3, "cpu_ms": (cpu() - before) * 1e3}, result
+import onnxruntime
+from serving import serve
 
 
 class Llama:
@@ -31,51 +20,39 @@ class Llama:
         self.clear()
 
     def clear(self):
-        self.past = {n: np.zeros((1, i.shape[1], 0, i.shape[3]), np.float32) for n, i in self.inputs.items() if n.startswith("past")}
+        caches = [i for name, i in self.inputs.items() if name.startswith("past")]
+        self.past = {i.name: np.zeros((1, i.shape[1], 0, i.shape[3]), np.float32) for i in caches}
+        self.length = 0
 
     def step(self, tokens):
-        total = next(iter(self.past.values())).shape[2] + len(tokens)
-        feed = {"tokens": np.array([tokens], np.int64), "seqlens_k": np.array([total - 1], np.int32), "total_length": np.array(total, np.int32)}
-        cost, outputs = measure(lambda: self.session.run(None, {**feed, **self.past}))
-        self.past = dict(zip(self.names, outputs))
-        self.next = int(self.past.pop("logits")[0, 0].argmax())
-        return cost
-
-    def prompt(self, count):
-        self.clear()
-        return [self.step([300 + 7 * i for i in range(count)])]
-
-    def tokens(self, count):
-        if next(iter(self.past.values())).shape[2] < 32:
-            self.prompt(32)
-        self.step([self.next])  # not counted
-        return [self.step([self.next]) for _ in range(count)]
+        self.length += len(tokens)
+        feed = {
+            "tokens": np.array([tokens], np.int64),
+            "seqlens_k": np.array([self.length - 1], np.int32),
+            "total_length": np.array(self.length, np.int32),
+        }
+        self.past = dict(zip(self.names, self.session.run(None, {**feed, **self.past})))
+        return int(self.past.pop("logits")[0, 0].argmax())
 
 
 def main():
-    model, provider = sys.argv[1:]
+    path, provider = sys.argv[1:]
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
     options.intra_op_num_threads = os.cpu_count()
-    open_session = lambda source: onnxruntime.InferenceSession(source, options, providers=[provider])
-    start = time.perf_counter()
-    llama = Llama(open_session(model))
-    print(json.dumps({"load_ms": (time.perf_counter() - start) * 1e3, "device": provider}), flush=True)
-    kernels = {}
-    for line in sys.stdin:
-        request = json.loads(line)
-        if "prompt" in request:
-            answer = llama.prompt(request["prompt"])
-        elif "tokens" in request:
-            answer = llama.tokens(request["tokens"])
-        else:
-            name = request["kernel"]
-            if name not in kernels:
-                source, feed = onnx_kernels.build(name)
-                kernels[name] = lambda session=open_session(source), feed=feed: session.run(None, feed)
-                kernels[name]()  # compiles
-            answer = [measure(kernels[name])[0] for _ in range(request["runs"])]
-        print(json.dumps(answer), flush=True)
+
+    def open_session(source):
+        session = onnxruntime.InferenceSession(source, options, providers=[provider])
+        if session.get_providers()[0] != provider:
+            sys.exit(f"ONNX Runtime has no {provider} here")
+        return session
+
+    def kernel(name):
+        source, feed = onnx_kernels.build(name)
+        session = open_session(source)
+        return lambda: session.run(None, feed)
+
+    serve(provider, lambda: Llama(open_session(path)), kernel)
 
 
 main()

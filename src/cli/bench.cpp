@@ -152,15 +152,8 @@ Status run(const Options& options) {
   LoadOptions load = options.load_options();
   load.device = device;
   TRY_DO(apply_tuning(options, options.model, load));
-  load.epilogues = {{Epilogue::arg_max, 0, 1}};
-  TRY(auto program, Program::load(options.model, load));
-  const auto described = std::ranges::find(program.methods(), options.method, &MethodInfo::name);
-  const bool decoder = described != program.methods().end() && is_decoder(*described);
-  if (!decoder) {
-    load.epilogues.clear();
-    TRY(program, Program::load(options.model, load));
-  }
-  TRY(auto method, program.method(options.method));
+  TRY(Subject subject, load_subject(options.model, options.method, load));
+  Method& method = subject.method;
   const f64 load_ms = milliseconds_since(start);
   if (!options.quiet) announce(device);
 
@@ -177,8 +170,8 @@ Status run(const Options& options) {
               {"commit", PTERON_COMMIT},
               {"load_ms", load_ms},
               {"device_ms", device_ms}};  // a part of load_ms
-  TRY_DO(decoder ? measure_decoder(Decoder(program, method), method, device, options, report)
-                 : measure_runs(method, device, options, report));
+  TRY_DO(subject.is_decoder ? measure_decoder(Decoder(subject), method, device, options, report)
+                            : measure_runs(method, device, options, report));
   report["late_pipelines"] = method.stats().late_pipelines;
   report["gpu_buffer_mb"] = f64(device.usage().peak_buffer_bytes) * 1e-6;
   report["peak_rss_mb"] = f64(os::peak_resident_bytes()) * 1e-6;

@@ -9,8 +9,10 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <map>
+#include <numeric>
 
 namespace pteron::cli {
 namespace {
@@ -22,8 +24,8 @@ struct Options : Common {
   u32 prompt = 64, repeat = 3;
 };
 
-// A measured kernel must be this much faster than the one that is chosen anyway.
-constexpr f64 worthwhile = 0.95;
+constexpr f64 worthwhile = 0.95;  // of the usual kernel's time, or it stays
+constexpr f64 hopeless = 3;       // times the usual kernels' time: once is enough
 
 struct Family {
   std::string name;
@@ -33,71 +35,105 @@ std::vector<Family> families() { return {{"gemm", ops::Gemm::route_names()}}; }
 
 using Times = std::map<std::string, f64>;  // milliseconds by choice ("gemm@64x576x192")
 
-void add_times(const Method& method, std::string_view family, Times& times) {
-  for (const OpTiming& t : method.profile())
-    if (t.choice.starts_with(family)) times[t.choice] += f64(t.nanoseconds) * 1e-6;
+f64 total(const Times& times) {
+  return std::accumulate(times.begin(), times.end(), 0.0,
+                         [](f64 sum, const auto& entry) { return sum + entry.second; });
 }
 
-// The shortest time of several runs, for every shape of the family.
-Result<Times> measure(const Options& options, LoadOptions load, std::string_view family) {
-  load.epilogues = {{Epilogue::arg_max, 0, 1}};
-  TRY(auto program, Program::load(options.model, load));
-  const auto described = std::ranges::find(program.methods(), options.method, &MethodInfo::name);
-  const bool decoder = described != program.methods().end() && is_decoder(*described);
-  if (!decoder) {
-    load.epilogues.clear();
-    TRY(program, Program::load(options.model, load));
-  }
-  TRY(auto method, program.method(options.method));
-  std::vector<Tensor> inputs;
-  if (!decoder) {
-    TRY(inputs, made_up_inputs(method.info()));
-  }
-  const std::vector<TensorView> views(inputs.begin(), inputs.end());
-  method.set_profiling(true);
-  Times best;
-  for (u32 i = 0; i <= options.repeat; ++i) {
-    Times times;
-    if (decoder) {
-      Decoder work(program, method);
-      TRY_DO(work.step(0, std::min({options.prompt, work.longest_step(), work.capacity()})));
-      add_times(method, family, times);
-      TRY_DO(work.step(0, 1));
-    } else {
-      TRY_DO(method.execute(views));
+// What a program does, in parts that are measured on their own: a language model's prompts and tokens, or the only
+// run of any other.
+class Work {
+ public:
+  static constexpr u32 most_phases = 2;
+
+  static Result<Work> load(const Options& options, const LoadOptions& load) {
+    TRY(Subject subject, load_subject(options.model, options.method, load));
+    subject.method.set_profiling(true);
+    std::vector<Tensor> inputs;
+    if (!subject.is_decoder) {
+      TRY(inputs, made_up_inputs(subject.method.info()));
     }
-    add_times(method, family, times);
-    if (i == 0) continue;  // warms up
-    for (const auto& [choice, ms] : times) {
-      const auto [entry, added] = best.emplace(choice, ms);
-      if (!added) entry->second = std::min(entry->second, ms);
+    return Work(std::move(subject), std::move(inputs), options.prompt);
+  }
+
+  u32 phases() const { return subject_.is_decoder ? 2 : 1; }
+
+  // Times of all choices within the family.
+  Result<Times> run(u32 phase, std::string_view family) {
+    TRY_DO(run(phase));
+    Times times;
+    for (const OpTiming& t : subject_.method.profile())
+      if (t.choice.substr(0, t.choice.find('@')) == family) times[t.choice] += f64(t.nanoseconds) * 1e-6;
+    return times;
+  }
+
+ private:
+  Work(Subject subject, std::vector<Tensor> inputs, u32 prompt)
+      : subject_(std::move(subject)), inputs_(std::move(inputs)), prompt_(prompt) {}
+
+  Status run(u32 phase) {
+    if (!subject_.is_decoder) {
+      const std::vector<TensorView> views(inputs_.begin(), inputs_.end());
+      TRY_DO(subject_.method.execute(views));
+      return {};
+    }
+    Decoder decoder(subject_);
+    return decoder.step(0, phase == 0 ? std::min({prompt_, decoder.longest_step(), decoder.capacity()}) : 1);
+  }
+
+  Subject subject_;
+  std::vector<Tensor> inputs_;
+  u32 prompt_;
+};
+
+using PhaseTimes = std::array<Times, Work::most_phases>;
+
+// The shortest times of several runs.
+Result<PhaseTimes> measure(const Options& options, const LoadOptions& load, std::string_view family,
+                           const PhaseTimes* usual) {
+  TRY(Work work, Work::load(options, load));
+  PhaseTimes best;
+  for (u32 phase = 0; phase < work.phases(); ++phase) {
+    TRY(best[phase], work.run(phase, family));
+    if (usual && total(best[phase]) > hopeless * total((*usual)[phase])) continue;
+    for (u32 i = 0; i < options.repeat; ++i) {
+      TRY(const Times times, work.run(phase, family));
+      for (auto& [choice, ms] : best[phase])
+        if (const auto again = times.find(choice); again != times.end()) ms = std::min(ms, again->second);
     }
   }
   return best;
 }
 
+Times sum(const PhaseTimes& phases) {
+  Times out;
+  for (const Times& phase : phases)
+    for (const auto& [choice, ms] : phase) out[choice] += ms;
+  return out;
+}
+
 // Adds the routes that beat the usual ones, and what was measured to `report`.
 Status tune_family(const Options& options, const LoadOptions& load, const Family& family,
                    std::vector<std::string>& routes, Json& report) {
-  TRY(const Times usual, measure(options, load, family.name));
-  if (usual.empty()) return {};
+  TRY(const PhaseTimes usual, measure(options, load, family.name, nullptr));
   std::map<std::string, std::pair<std::string, f64>> best;
+  for (const auto& [choice, ms] : sum(usual)) {
+    report[choice]["usual"] = ms;
+    best[choice] = {"", worthwhile * ms};
+  }
+  if (best.empty()) return {};
   for (const std::string& route : family.routes) {
     LoadOptions forced = load;
     forced.routes = {str(family.name, "=", route)};
-    TRY(const Times times, measure(options, std::move(forced), family.name));
-    for (const auto& [choice, ms] : times) {
+    TRY(const PhaseTimes times, measure(options, forced, family.name, &usual));
+    for (const auto& [choice, ms] : sum(times)) {
       report[choice][route] = ms;
-      const auto [entry, added] = best.emplace(choice, std::pair(route, ms));
-      if (!added && ms < entry->second.second) entry->second = {route, ms};
+      if (const auto found = best.find(choice); found != best.end() && ms < found->second.second)
+        found->second = {route, ms};
     }
   }
-  for (const auto& [choice, ms] : usual) {
-    report[choice]["usual"] = ms;
-    const auto found = best.find(choice);
-    if (found != best.end() && found->second.second < worthwhile * ms)
-      routes.push_back(str(choice, "=", found->second.first));
-  }
+  for (const auto& [choice, found] : best)
+    if (!found.first.empty()) routes.push_back(str(choice, "=", found.first));
   return {};
 }
 

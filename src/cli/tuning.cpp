@@ -24,6 +24,11 @@ std::string key_of(const AdapterDescription& adapter) {
   return str(adapter.name, " / ", adapter.driver, " / ", version());
 }
 
+std::string folder() {
+  const std::string cache = os::cache_directory();
+  return cache.empty() ? "" : (fs::path(cache) / "tune").string();
+}
+
 Json read_json(const fs::path& path) {
   std::ifstream file(path);
   Json out = Json::parse(file, nullptr, false);
@@ -33,8 +38,7 @@ Json read_json(const fs::path& path) {
 }  // namespace
 
 Result<std::string> tuning_path(const std::string& model) {
-  const std::string folder = os::cache_directory();
-  if (folder.empty()) return invalid("there is no cache folder; set XDG_CACHE_HOME");
+  if (folder().empty()) return invalid("there is no cache folder; set XDG_CACHE_HOME");
   TRY(const auto file, format::open_file(model));
   std::vector<std::byte> buffer;
   TRY(const Bytes bytes, format::fetch(*file, {0, std::min(file->size(), hashed_bytes)}, buffer));
@@ -42,7 +46,7 @@ Result<std::string> tuning_path(const std::string& model) {
   Sha256 hash;
   hash.update(std::as_bytes(std::span(&size, 1)));
   hash.update(bytes);
-  return (fs::path(folder) / "tune" / (hash.finish().substr(0, 24) + ".json")).string();
+  return (fs::path(folder()) / (hash.finish().substr(0, 24) + ".json")).string();
 }
 
 Result<std::string> save_tuning(const Tuning& tuning) {
@@ -63,9 +67,10 @@ Result<std::string> save_tuning(const Tuning& tuning) {
 }
 
 Status apply_tuning(const Common& common, const std::string& model, LoadOptions& load) {
-  if (common.no_tuning) return {};
+  std::error_code ignored;
+  if (common.no_tuning || !fs::exists(folder(), ignored)) return {};
   const auto path = tuning_path(model);
-  if (!path || !fs::exists(*path)) return {};
+  if (!path || !fs::exists(*path, ignored)) return {};
   if (!load.device) {
     TRY(load.device, Device::open(load.device_options));
   }

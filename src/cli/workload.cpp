@@ -17,10 +17,18 @@ class Numbers {
   u32 state_ = 1;
 };
 
-u32 cache_positions(const Program& program, const MethodInfo& info) {
-  for (const char* name : {"get_max_context_len", "get_max_seq_len"})
-    if (const auto value = program.constant(name); value && value->size() == 1) return u32(value->front());
-  return info.inputs[0].shape[1];
+bool is_decoder(const MethodInfo& info) {
+  const auto& in = info.inputs;
+  return in.size() == 2 && in[0].dtype == DType::i64 && in[0].shape.rank() == 2 && in[0].shape[0] == 1 &&
+         in[0].dynamic && in[1].dtype == DType::i64 && in[1].shape == Shape{1};
+}
+
+// The first of these constants that the program has.
+i64 constant_or(const Program& program, std::initializer_list<const char*> names, i64 otherwise) {
+  for (const char* name : names)
+    if (const auto value = program.constant(name); value && value->size() == 1 && value->front() > 0)
+      return value->front();
+  return otherwise;
 }
 
 Result<Tensor> made_up(const ValueInfo& info) {
@@ -36,17 +44,24 @@ Result<Tensor> made_up(const ValueInfo& info) {
 
 }  // namespace
 
-bool is_decoder(const MethodInfo& info) {
-  const auto& in = info.inputs;
-  return in.size() == 2 && in[0].dtype == DType::i64 && in[0].shape.rank() == 2 && in[0].shape[0] == 1 &&
-         in[0].dynamic && in[1].dtype == DType::i64 && in[1].shape == Shape{1};
+Result<Subject> load_subject(const std::string& path, const std::string& method, LoadOptions options) {
+  options.epilogues = {{Epilogue::arg_max, 0, 1}};
+  TRY(auto program, Program::load(path, options));
+  const auto described = std::ranges::find(program.methods(), method, &MethodInfo::name);
+  const bool decoder = described != program.methods().end() && is_decoder(*described);
+  if (!decoder) {
+    options.epilogues.clear();
+    TRY(program, Program::load(path, std::move(options)));
+  }
+  TRY(auto loaded, program.method(method));
+  return Subject{std::move(program), std::move(loaded), decoder};
 }
 
-Decoder::Decoder(const Program& program, Method& method)
-    : method_(method), capacity_(cache_positions(program, method.info())) {
-  tokens_.resize(method.info().inputs[0].shape[1]);
+Decoder::Decoder(Subject& subject) : method_(subject.method), tokens_(subject.method.info().inputs[0].shape[1]) {
+  capacity_ = u32(constant_or(subject.program, {"get_max_context_len", "get_max_seq_len"}, longest_step()));
+  const i64 vocabulary = constant_or(subject.program, {"get_vocab_size"}, 256);
   Numbers numbers;
-  for (i64& token : tokens_) token = numbers.next() >> 24;
+  for (i64& token : tokens_) token = (numbers.next() >> 16) % vocabulary;
 }
 
 Status Decoder::step(u32 position, u32 count) {

@@ -8,14 +8,20 @@
 
 namespace pteron::cli {
 
-// Does the method take (tokens [1, S], position [1])?
-bool is_decoder(const MethodInfo& info);
+// A method that is to be measured. A decoder takes (tokens [1, S], position [1]) and is loaded with an arg-max as its
+// last output.
+struct Subject {
+  Program program;
+  Method method;
+  bool is_decoder = false;
+};
+Result<Subject> load_subject(const std::string& path, const std::string& method, LoadOptions options);
 
-// Prompts and tokens for such a method, loaded with an arg-max as its last output. What a step costs depends neither on
-// the tokens nor on what the caches hold, so a context need not be computed to be there.
+// Prompts and tokens for a decoder. What a step costs depends neither on the tokens nor on what the caches hold, so a
+// context need not be computed to be there.
 class Decoder {
  public:
-  Decoder(const Program& program, Method& method);
+  explicit Decoder(Subject& subject);
 
   u32 capacity() const { return capacity_; }  // positions in the caches
   u32 longest_step() const { return u32(tokens_.size()); }
@@ -25,8 +31,8 @@ class Decoder {
 
  private:
   Method& method_;
-  u32 capacity_;
   std::vector<i64> tokens_;
+  u32 capacity_ = 0;
 };
 
 // Floats in (-1, 1); integers 0, which any table has.

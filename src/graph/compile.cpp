@@ -44,7 +44,10 @@ class Compiler {
     if (problems && !problems->empty()) return {};
     const bool halved = options_.f16_kv_cache && halve_caches();
     const bool aliased = !options_.is_disabled("alias-copies") && alias_copies();
-    if (halved || aliased) TRY_DO(Surveyor(c_, traffic_).run(nullptr));
+    if (halved)
+      TRY_DO(within(Surveyor(c_, traffic_).run(nullptr), "with KV caches in half precision"));
+    else if (aliased)
+      TRY_DO(Surveyor(c_, traffic_).run(nullptr));
     assign_storage();
     TRY_DO(place_memory());
     assign_slots();
@@ -87,6 +90,7 @@ class Compiler {
       if (is_plain_copy(op)) c_.origin[op.args.back()] = c_.origin[op.args.front()];
   }
 
+  // Ops take any type of a cache, or refuse it in the survey that follows.
   bool halve_caches() {
     bool any = false;
     for (const auto& [cache, axis] : traffic_.caches) {

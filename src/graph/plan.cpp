@@ -258,10 +258,13 @@ std::string_view Plan::forced_route(std::string_view family) const {
   return {};
 }
 
-std::string_view Plan::measured_route(std::string_view family, const RouteShape& shape) {
+std::string_view Plan::measured_route(std::string_view family, const RouteShape& shape, bool fixed) {
   host_.note_choice(family, shape);
-  for (const MeasuredRoute& measured : facts_.measured_routes)
-    if (measured.family == family && branch(measured.shape == shape)) return measured.route;
+  for (const MeasuredRoute& measured : facts_.measured_routes) {
+    const RouteShape& of = measured.shape;
+    if (measured.family != family || (fixed && (of.depth != shape.depth || of.columns != shape.columns))) continue;
+    if (branch(of == shape)) return measured.route;
+  }
   return {};
 }
 
@@ -271,9 +274,9 @@ std::optional<MeasuredRoute> parse_route(std::string_view text) {
   MeasuredRoute out{std::string(text.substr(0, at)), {}, std::string(text.substr(equals + 1))};
   const char* next = text.data() + at + 1;
   const char* const end = text.data() + equals;
-  for (u32& size : out.shape) {
-    const auto [stop, error] = std::from_chars(next, end, size);
-    const bool last = &size == &out.shape.back();
+  for (u32* size : {&out.shape.rows, &out.shape.depth, &out.shape.columns}) {
+    const auto [stop, error] = std::from_chars(next, end, *size);
+    const bool last = size == &out.shape.columns;
     if (error != std::errc() || (last ? stop != end : stop == end || *stop != 'x')) return std::nullopt;
     next = stop + 1;
   }

@@ -106,8 +106,11 @@ struct PackedPart {
   Packing packing;
 };
 
-// Kernels that compute the same are told apart by what they are fast for.
-using RouteShape = std::array<u32, 3>;  // rows (rounded up to a power of two), depth, columns
+// What a kernel's speed depends on. Rows are rounded up to a power of two.
+struct RouteShape {
+  u32 rows = 0, depth = 0, columns = 0;
+  bool operator==(const RouteShape&) const = default;
+};
 struct MeasuredRoute {
   std::string family;
   RouteShape shape{};
@@ -191,8 +194,8 @@ class Plan {
   std::string_view code() const { return op_.code; }
   // The route that the user insists on for this family of kernels, or nothing.
   std::string_view forced_route(std::string_view family) const;
-  // The route that was measured to be the fastest for this shape, or nothing.
-  std::string_view measured_route(std::string_view family, const RouteShape& shape);
+  // The route that was measured to be the fastest for this shape, or nothing. `fixed`: only its rows can vary.
+  std::string_view measured_route(std::string_view family, const RouteShape& shape, bool fixed);
   // True if `a` and `b` are one piece of memory, so that copying between them is nothing to do.
   bool same_storage(const TensorArg& a, const TensorArg& b) const;
   bool is_constant(const TensorArg& t) const;

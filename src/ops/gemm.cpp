@@ -107,7 +107,7 @@ Status Gemm::quantize(u32 scale, u32 zero, u32 activation) {
 Result<const Gemm::Route*> Gemm::choose() const {
   const u32 rows = std::bit_ceil(u32(std::min<u64>(u64(params.rows) * params.batches, 1u << 31)));
   const u32 depth = params.depth * params.sections_x * params.sections_y;
-  const std::string_view measured = op_.measured_route("gemm", {rows, depth, params.columns});
+  const std::string_view measured = op_.measured_route("gemm", {rows, depth, params.columns}, width_is_fixed_);
   const std::string_view forced = op_.forced_route("gemm");
   if (const std::string_view name = forced.empty() ? measured : forced; !name.empty()) {
     const auto found =
