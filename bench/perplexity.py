@@ -2,10 +2,10 @@
 """Perplexity of a GGUF model in torch (dequantised) and of programs that were converted from it, on the same windows of
 the same text: 20 kB of Lewis Carroll's "Alice's Adventures in Wonderland" (1865).
 
-usage: perplexity.py MODEL.gguf --pteron PATH [--quant lossless q4] [--kv f32 f16] [--window 256] [--windows N] [--json]
+usage: perplexity.py MODEL.gguf --pteron PATH [--quant lossless q4] [--kv f32 f16] [--window 256] [--windows N] [--json | --markdown FILE]
 
-Programs are converted with --all-logits, so that one call gives the logits of a whole window. Needs the groups export
-and llm of pins.txt.
+Programs are converted with --all-logits, so that one call gives the logits of a whole window. --markdown writes the table
+between the lines <!-- perplexity --> and <!-- /perplexity --> of a file. Needs the groups test, export and llm of pins.txt.
 """
 import argparse
 import json
@@ -17,26 +17,11 @@ import time
 
 import gguf
 import numpy as np
-import tokenizers
-from tokenizers import decoders, models, pre_tokenizers
 
 root = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(root / "tests" / "llm"))
-from gguf_model import Model, field  # noqa: E402
-
-
-def tokenizer_of(reader):
-    """Byte-level BPE as in the file's metadata; digits stand alone, as SmolLM's do."""
-    kind, pre = field(reader, "tokenizer.ggml.model"), field(reader, "tokenizer.ggml.pre")
-    if (kind, pre) != ("gpt2", "smollm"):
-        sys.exit(f"perplexity.py knows the tokenizer gpt2/smollm, not {kind}/{pre}")
-    vocabulary = {token: i for i, token in enumerate(field(reader, "tokenizer.ggml.tokens"))}
-    merges = [tuple(merge.split(" ")) for merge in field(reader, "tokenizer.ggml.merges")]
-    tokenizer = tokenizers.Tokenizer(models.BPE(vocabulary, merges))
-    byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Digits(individual_digits=True), byte_level])
-    tokenizer.decoder = decoders.ByteLevel()
-    return tokenizer
+from gguf_model import Model  # noqa: E402
+from gguf_tokenizer import tokenizer_of  # noqa: E402
 
 
 def negative_log_likelihoods(logits, tokens):
@@ -63,7 +48,7 @@ class Program:
         np.save(self.folder / "tokens.npy", np.array([tokens], dtype=np.int64))
         np.save(self.folder / "position.npy", np.array([0], dtype=np.int64))
         inputs = ["-i", self.folder / "tokens.npy", "-i", self.folder / "position.npy"]
-        self.run("run", self.path, *inputs, "-o", self.folder, "--kv", kv, "-q")
+        self.run("run", self.path, *inputs, "-o", self.folder, "-q", *([] if kv == "f32" else ["--kv", kv]))
         return np.load(self.folder / "output_0.npy")[0]
 
 
@@ -88,15 +73,28 @@ def perplexity(result):
     return float(np.exp(np.concatenate(result["nll"]).mean()))
 
 
+def write_markdown(path, rows, tokens, window):
+    lines = [f"{tokens} tokens, read in windows of {window}; the first token of a window is not predicted.", "",
+             "| | perplexity | against torch | largest difference of a logit |", "|---|---|---|---|"]
+    for row in rows:
+        lines.append("| {name} | {perplexity:.3f} | {relative:+.3%} | {largest_logit_difference:.1e} |".format(**row))
+    before, _, rest = path.read_text().partition("<!-- perplexity -->\n")
+    _, found, behind = rest.partition("<!-- /perplexity -->")
+    if not found:
+        sys.exit(f"{path} has no lines <!-- perplexity --> and <!-- /perplexity -->")
+    path.write_text(before + "<!-- perplexity -->\n" + "\n".join(lines) + "\n" + found + behind)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model")
     parser.add_argument("--pteron", required=True, help="the command line program")
     parser.add_argument("--quant", nargs="*", default=["lossless", "q4"])
-    parser.add_argument("--kv", nargs="*", default=["f32"], help="types of the KV caches: f32, f16")
+    parser.add_argument("--kv", nargs="*", default=["f32"], help="types of the KV caches")
     parser.add_argument("--window", type=int, default=256)
     parser.add_argument("--windows", type=int, help="only so many, from the start")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--markdown", type=pathlib.Path, metavar="FILE")
     options = parser.parse_args()
 
     text = (root / "bench" / "data" / "alice.txt").read_text()
@@ -108,7 +106,8 @@ def main():
         for quant in options.quant:
             program = Program(options.pteron, options.model, quant, options.window, pathlib.Path(folder))
             for kv in options.kv:
-                runners[f"pteron, {quant}, {kv} caches"] = lambda window, program=program, kv=kv: program.logits(window, kv)
+                name = f"pteron, {quant}" + (f", {kv} caches" if len(options.kv) > 1 else "")
+                runners[name] = lambda window, program=program, kv=kv: program.logits(window, kv)
         results = measure(runners, windows)
     first = perplexity(next(iter(results.values())))
     rows = [
@@ -116,10 +115,13 @@ def main():
          "largest_logit_difference": r["largest_difference"], "seconds": r["seconds"]}
         for name, r in results.items()
     ]
+    count = sum(map(len, windows))
+    if options.markdown:
+        write_markdown(options.markdown, rows, count, options.window)
     if options.json:
-        print(json.dumps({"tokens": sum(map(len, windows)), "window": options.window, "results": rows}, indent=1))
+        print(json.dumps({"tokens": count, "window": options.window, "results": rows}, indent=1))
         return
-    print(f"{sum(map(len, windows))} tokens in windows of {options.window}")
+    print(f"{count} tokens in windows of {options.window}")
     for row in rows:
         print("{name:32} {perplexity:8.4f} ({relative:+.3%})  largest logit difference {largest_logit_difference:.2e}"
               "  {seconds:.0f} s".format(**row))

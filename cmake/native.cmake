@@ -23,7 +23,7 @@ target_link_libraries(pteron_internal INTERFACE pteron)
 target_include_directories(pteron_internal INTERFACE ${CMAKE_SOURCE_DIR}/src ${PTERON_GENERATED})
 add_dependencies(pteron_internal pteron_generated)
 
-file(GLOB PTERON_CLI_SOURCES CONFIGURE_DEPENDS src/cli/*.cpp src/selftest/*.cpp)
+file(GLOB PTERON_CLI_SOURCES CONFIGURE_DEPENDS src/cli/*.cpp src/cli/editor/*.cpp src/selftest/*.cpp)
 add_executable(pteron_cli ${PTERON_CLI_SOURCES})
 set_target_properties(pteron_cli PROPERTIES OUTPUT_NAME pteron)
 target_link_libraries(pteron_cli PRIVATE pteron_internal pteron_warnings)

@@ -15,9 +15,9 @@ struct GenerationOptions {
   std::optional<Grammar> grammar;
   bool ignore_end = false;    // go on behind tokens that end an answer
   bool show_special = false;  // special tokens appear in the text
-  // Asked when the context is full, with the number of tokens of the answer so far: a prompt that is so short that they
-  // and more fit behind it. Absent, or an error: the answer ends.
-  std::function<Result<std::vector<u32>>(u32 answer_tokens)> shorten_prompt;
+  // Asked when the context is full, with the answer so far (none: the prompt alone is too long): the text to go on from,
+  // shorter than the context, with the answer or the end of it at its end. Absent, or an error: the answer ends.
+  std::function<Result<std::vector<u32>>(std::span<const u32> answer)> shorten;
 };
 
 enum class StopReason { none, end_token, stop_string, grammar, max_tokens, context_full, cancelled };
@@ -35,7 +35,7 @@ struct GenerationStats {
   u32 reused_tokens = 0;  // of the prompt, that the session had read before
   u64 answer_tokens = 0;
   u32 runs = 0;
-  u32 shortened = 0;                   // times that the prompt was shortened
+  u32 shortened = 0;                   // times that the text was shortened
   Readback readback = Readback::none;  // of the last token
   u64 read_back_bytes = 0;             // by the last run
 };

@@ -19,6 +19,7 @@ class MappedFile {
 };
 Result<std::unique_ptr<MappedFile>> map_file(const std::string& path);
 
+bool stdin_is_terminal();
 bool stderr_is_terminal();
 bool stdout_is_terminal();
 u32 terminal_width();

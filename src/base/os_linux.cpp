@@ -69,6 +69,7 @@ Result<std::unique_ptr<MappedFile>> map_file(const std::string& path) {
   return std::make_unique<LinuxMappedFile>(data, size);
 }
 
+bool stdin_is_terminal() { return isatty(STDIN_FILENO) == 1; }
 bool stderr_is_terminal() { return isatty(STDERR_FILENO) == 1; }
 bool stdout_is_terminal() { return isatty(STDOUT_FILENO) == 1; }
 

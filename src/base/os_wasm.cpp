@@ -9,6 +9,7 @@ Result<std::unique_ptr<MappedFile>> map_file(const std::string& path) {
   return unsupported("cannot open '", path, "': a browser has no files; give the program's bytes or stream them");
 }
 
+bool stdin_is_terminal() { return false; }
 bool stderr_is_terminal() { return false; }
 bool stdout_is_terminal() { return false; }
 u32 terminal_width() { return 80; }

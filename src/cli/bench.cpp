@@ -68,6 +68,7 @@ void add_counts(Json& report, const Meter& meter, const std::string& unit) {
   report["creates_per_" + unit] = counts.creates;
   report["host_us_per_" + unit] = meter.host_us().median;
   report["host_us_spread"] = to_json(meter.host_us());
+  report["host_us_while_gpu_works"] = meter.hidden_us().median;
   report["host_cpu_us_spread"] = to_json(meter.host_cpu_us());  // of the thread; says more on a busy machine
 }
 

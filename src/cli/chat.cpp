@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/language.h"
-
 #include "base/os.h"
+#include "cli/editor/line_editor.h"
+#include "cli/language.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -12,10 +12,15 @@ namespace pteron::cli {
 namespace {
 
 constexpr const char* help =
-    "Type a message. Ctrl-C stops an answer, Ctrl-D or /quit ends the program.\n"
+    "Type a message; Alt-Enter starts a new line of it. Ctrl-C stops an answer, Ctrl-D or /quit ends the program.\n"
     "/reset      start again         /back       take the last question back\n"
     "/history    what was said       /save FILE  write it as JSON\n"
-    "/stats      how the last answer was made";
+    "/stats      how the last answer was made    /help   this text";
+
+std::string history_file() {
+  const std::string folder = os::cache_directory();
+  return folder.empty() ? "" : folder + "/chat_history";
+}
 
 // A line of any length; nothing at the end of the input or if Ctrl-C broke it off.
 std::optional<std::string> read_line() {
@@ -33,7 +38,9 @@ std::optional<std::string> read_line() {
 class Conversation {
  public:
   Conversation(Chat chat, GenerationOptions generation, LanguageOptions& options)
-      : chat_(std::move(chat)), generation_(std::move(generation)), options_(options) {}
+      : chat_(std::move(chat)), generation_(std::move(generation)), options_(options) {
+    if (LineEditor::available()) editor_.emplace(history_file());
+  }
 
   void run() {
     if (interactive()) std::fprintf(stderr, "%s\n", help);
@@ -53,15 +60,24 @@ class Conversation {
 
   std::optional<std::string> next_line() {
     for (;;) {
-      if (interactive()) std::fprintf(stderr, "\n> ");
-      auto line = read_line();
-      if (line || !interrupts_.take()) return line;
-      std::clearerr(stdin);
-      std::fprintf(stderr, "\n(Ctrl-D or /quit ends the program)");
+      if (interactive()) std::fprintf(stderr, editor_ ? "\n" : "\n> ");
+      auto [end, line] = editor_ ? editor_->read("> ") : read_plain();
+      if (end == LineEditor::End::entered) return std::move(line);
+      if (end == LineEditor::End::end_of_input) return std::nullopt;
+      std::fprintf(stderr, "(Ctrl-D or /quit ends the program)");
     }
   }
 
+  LineEditor::Typed read_plain() {
+    if (auto line = read_line()) return {LineEditor::End::entered, *std::move(line)};
+    if (!interrupts_.take()) return {LineEditor::End::end_of_input, ""};
+    std::clearerr(stdin);
+    std::fprintf(stderr, "\n");
+    return {LineEditor::End::interrupted, ""};
+  }
+
   Status answer(const std::string& text) {
+    interrupts_.take();  // one that came too late for the answer before
     TRY(Generation answer, chat_.ask(text, generation_));
     Narrator narrator(true);
     const Status status = narrator.follow(answer, interrupts_);
@@ -91,8 +107,10 @@ class Conversation {
       for (const ChatMessage& m : chat_.messages()) std::fprintf(stderr, "%s: %s\n", m.role.c_str(), m.content.c_str());
     else if (name == "/save")
       save(argument);
-    else
+    else if (name == "/help")
       std::fprintf(stderr, "%s\n", help);
+    else
+      std::fprintf(stderr, "There is no command '%s'; a message may start with a space.\n%s\n", name.c_str(), help);
   }
 
   void back() {
@@ -115,6 +133,7 @@ class Conversation {
   GenerationOptions generation_;
   LanguageOptions& options_;
   Interrupts interrupts_;
+  std::optional<LineEditor> editor_;  // at a terminal
   std::string last_;
 };
 

@@ -119,10 +119,14 @@ void add_convert(CLI::App& app, int& exit_code) {
           "--quant", options->convert.quantization,
           "lossless: weights as in the file (default); q4: symmetric 4 bits in groups of 32, smaller and faster")
       ->transform(CLI::CheckedTransformer(quantizations));
-  command->add_option("--max-context", options->convert.max_context,
-                      "Positions in the KV cache (default: the model's context, at most 2048)");
-  command->add_option("--max-seq-len", options->convert.max_seq_len,
-                      "Tokens in one call, as in a chunk of a prompt (default: 512, at most the context)");
+  command
+      ->add_option("--max-context", options->convert.max_context,
+                   "Positions in the KV cache (default: the model's context, at most 2048)")
+      ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--max-seq-len", options->convert.max_seq_len,
+                   "Tokens in one call, as in a chunk of a prompt (default: 512, at most the context)")
+      ->check(CLI::PositiveNumber);
   command->add_flag("--all-logits", options->convert.all_logits,
                     "Return logits of every position, not of the last one");
   command->add_flag("--json", options->json, "Print one JSON object");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "base/os.h"
 #include "cli/language.h"
 
 #include <cstdio>
@@ -9,25 +10,25 @@ namespace pteron::cli {
 namespace {
 
 struct Options : LanguageOptions {
-  std::string prompt;
+  std::optional<std::string> prompt;
   std::vector<u32> token_ids;
   bool raw = false;
 };
 
 std::string read_standard_input() {
+  if (os::stdin_is_terminal()) std::fprintf(stderr, "Type the prompt; Ctrl-D at the start of a line ends it.\n");
   return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
 }
 
-// The oldest tokens of a prompt that is no conversation go, except for the one that begins a text.
+// The oldest quarter of a text that is no conversation goes, except for the token that begins a text.
 GenerationOptions sliding(GenerationOptions options, const ModelInfo& info, const std::vector<u32>& prompt) {
-  options.shorten_prompt = [context = info.context, bos = info.bos, prompt](u32 answer) -> Result<std::vector<u32>> {
-    const u32 kept = context - context / 4;
-    if (answer >= kept) return invalid("the answer alone fills the context");
-    std::vector<u32> out;
-    if (bos && !prompt.empty() && prompt[0] == *bos) out.push_back(*bos);
-    const size_t tail = std::min<size_t>(prompt.size() - out.size(), kept - answer - std::min<u32>(1, u32(out.size())));
-    out.insert(out.end(), prompt.end() - std::ptrdiff_t(tail), prompt.end());
-    return out;
+  if (info.context < 4) return options;
+  options.shorten = [context = info.context, bos = info.bos, prompt](std::span<const u32> answer) {
+    std::vector<u32> text = prompt;
+    text.insert(text.end(), answer.begin(), answer.end());
+    const size_t start = bos && text[0] == *bos ? 1 : 0, kept = context - context / 4;
+    text.erase(text.begin() + std::ptrdiff_t(start), text.end() - std::ptrdiff_t(std::min(kept, text.size()) - start));
+    return text;
   };
   return options;
 }
@@ -53,19 +54,18 @@ Status finish(Generation& answer, const Session& session, const Device& device, 
 }
 
 Status run(Options& options) {
-  if (options.token_ids.empty() && options.prompt.empty()) options.prompt = "-";
   TRY(const LanguageModel model, load_language_model(options));
   TRY(const Device device, model.device());
   TRY(GenerationOptions generation, generation_options(options));
-  if (options.prompt == "-") options.prompt = read_standard_input();
+  if (options.token_ids.empty() && options.prompt.value_or("-") == "-") options.prompt = read_standard_input();
   if (options.token_ids.empty() && !options.raw && model.chat_template()) {
     TRY(Chat chat, Chat::create(model, {.system = options.system, .slide = options.slide()}));
-    TRY(Generation answer, chat.ask(options.prompt, std::move(generation)));
+    TRY(Generation answer, chat.ask(*options.prompt, std::move(generation)));
     return finish(answer, chat.session(), device, options);
   }
   std::vector<u32> prompt = options.token_ids;
   if (prompt.empty()) {
-    TRY(prompt, model.encode(options.prompt));
+    TRY(prompt, model.encode(*options.prompt));
   }
   if (options.slide()) generation = sliding(std::move(generation), model.info(), prompt);
   TRY(Session session, model.session());
@@ -82,10 +82,13 @@ void add_generate(CLI::App& app, int& exit_code) {
   auto* prompt = command->add_option("-p,--prompt", options->prompt, "The question; - or nothing: standard input");
   command->add_option("--token-ids", options->token_ids, "The prompt as token ids; the answer is printed as such too")
       ->delimiter(',')
+      ->check(CLI::NonNegativeNumber)
       ->excludes(prompt);
   command->add_flag("--raw", options->raw, "Go on with the prompt as it is, without the chat template");
-  command->add_option("--logprobs", options->generation.sampling.logprobs,
-                      "With --json: log-probabilities of each token and this many of the best");
+  command
+      ->add_option("--logprobs", options->generation.sampling.logprobs,
+                   "With --json: log-probabilities of each token and this many of the best")
+      ->check(CLI::NonNegativeNumber);
   add_language_flags(*command, *options);
   command->callback([options, &exit_code] {
     if (auto status = run(*options); !status) exit_code = report(status.error());

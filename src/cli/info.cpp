@@ -124,7 +124,8 @@ struct Options : Common {
 
 int run(const Options& options) {
   if (options.passes) {
-    std::printf("%-18s %s\n", "alias-copies", "views and copies share their source's memory");
+    for (const graph::PlannerPass& pass : graph::planner_passes)
+      std::printf("%-18.*s %.*s\n", int(pass.name.size()), pass.name.data(), int(pass.what.size()), pass.what.data());
     for (const graph::Pass* pass : graph::all_passes())
       std::printf("%-18s %s\n", std::string(pass->name).c_str(), std::string(pass->what).c_str());
     return ok;

@@ -16,16 +16,21 @@ void add_language_flags(CLI::App& command, LanguageOptions& options) {
                      "tokenizer.json, tokenizer.model or tiktoken file; else the program's own or one beside it");
   command.add_option("--chat-template", options.chat_template, "Jinja file; else the program's own or one beside it");
   command.add_option("--system", options.system, "First message of the conversation");
-  command.add_option("--max-tokens", g.max_tokens, "End an answer after this many tokens")->capture_default_str();
+  command.add_option("--max-tokens", g.max_tokens, "End an answer after this many tokens")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   command.add_option("--temperature", s.temperature, "0: always the best token")->capture_default_str();
-  command.add_option("--top-k", s.top_k, "Choose from the k best tokens; 0: from all")->capture_default_str();
+  command.add_option("--top-k", s.top_k, "Choose from the k best tokens; 0: from all")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   command.add_option("--top-p", s.top_p, "Choose from the best tokens that have this probability together")
       ->capture_default_str();
   command.add_option("--min-p", s.min_p, "Choose from tokens at least so probable, relative to the best")
       ->capture_default_str();
   command.add_option("--repetition-penalty", s.repetition_penalty, "Above 1: avoid what was said")
       ->capture_default_str();
-  command.add_option("--seed", options.seed, "Of the random choices; the same seed gives the same answer");
+  command.add_option("--seed", options.seed, "Of the random choices; the same seed gives the same answer")
+      ->check(CLI::NonNegativeNumber);
   command.add_option("--stop", g.stops, "End an answer before this text (may be repeated)")->allow_extra_args(false);
   auto* regex = command.add_option("--regex", options.regex, "The answer matches this regular expression");
   command.add_option("--json-schema", options.json_schema, "The answer is JSON of this schema (a file, or the schema)")
@@ -76,10 +81,13 @@ Result<GenerationOptions> generation_options(LanguageOptions& options) {
 Status Narrator::follow(Generation& answer, Interrupts& interrupts) {
   start_ = first_ = end_ = Clock::now();
   while (!answer.done()) {
-    TRY(const GeneratedPiece piece, answer.next());
+    TRY_DO(answer.begin());
+    TRY_DO(answer.finish());
+    const GeneratedPiece piece = answer.piece();
+    if (interrupts.take()) answer.cancel();
+    if (!piece.token && !answer.done()) continue;  // the prompt is being read
     end_ = Clock::now();
     if (++tokens_ == 1) first_ = end_;
-    if (interrupts.take()) answer.cancel();
     if (print_) {
       std::fputs((answer.done() ? answer.piece() : piece).text.c_str(), stdout);
       std::fflush(stdout);

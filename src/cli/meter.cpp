@@ -22,7 +22,7 @@ Spread spread_of(std::vector<f64> values) {
 }
 
 Meter::Meter(const Device& device, u32 most_runs) : device_(device) {
-  for (auto* values : {&wall_ms_, &cpu_ms_, &host_us_, &host_cpu_us_}) values->reserve(most_runs);
+  for (auto* values : {&wall_ms_, &cpu_ms_, &host_us_, &hidden_us_, &host_cpu_us_}) values->reserve(most_runs);
 }
 
 Meter::Reading Meter::read() const {
@@ -34,9 +34,13 @@ Meter::Reading Meter::read() const {
 void Meter::note(const Reading& before, const Reading& after) {
   const f64 wall = after.wall - before.wall;
   const f64 waited = f64(after.usage.waited_nanoseconds - before.usage.waited_nanoseconds) * 1e-9;
+  // Work for the next step that was done while the GPU was busy delays nothing, unless the GPU was ready before it.
+  const f64 recorded = f64(after.usage.recorded_nanoseconds - before.usage.recorded_nanoseconds) * 1e-9;
+  const f64 hidden = std::min(recorded, waited);
   wall_ms_.push_back(wall * 1e3);
   cpu_ms_.push_back((after.cpu - before.cpu) * 1e3);
-  host_us_.push_back((wall - waited) * 1e6);
+  host_us_.push_back((wall - waited - hidden) * 1e6);
+  hidden_us_.push_back(hidden * 1e6);
   host_cpu_us_.push_back((after.host_cpu - before.host_cpu) * 1e6);
   dispatches_ += after.usage.dispatches - before.usage.dispatches;
   writes_ += after.usage.writes - before.usage.writes;

@@ -29,6 +29,7 @@ class Meter {
   Spread wall_ms() const { return spread_of(wall_ms_); }
   Spread cpu_ms() const { return spread_of(cpu_ms_); }
   Spread host_us() const { return spread_of(host_us_); }
+  Spread hidden_us() const { return spread_of(hidden_us_); }  // spent on the host while the GPU worked
   Spread host_cpu_us() const { return spread_of(host_cpu_us_); }
 
   struct Counts {  // per run
@@ -46,7 +47,7 @@ class Meter {
   void note(const Reading& before, const Reading& after);
 
   const Device& device_;
-  std::vector<f64> wall_ms_, cpu_ms_, host_us_, host_cpu_us_;
+  std::vector<f64> wall_ms_, cpu_ms_, host_us_, hidden_us_, host_cpu_us_;
   u64 dispatches_ = 0, writes_ = 0, submits_ = 0, creates_ = 0, allocations_ = 0;
 };
 

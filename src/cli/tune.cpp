@@ -4,7 +4,7 @@
 #include "cli/cli.h"
 #include "cli/tuning.h"
 #include "cli/workload.h"
-#include "ops/gemm.h"
+#include "ops/routes.h"
 
 #include <nlohmann/json.hpp>
 
@@ -21,17 +21,25 @@ using Json = nlohmann::ordered_json;
 
 struct Options : Common {
   std::string model, method = "forward";
-  u32 prompt = 64, repeat = 3;
+  u32 prompt = 64, context = 500, repeat = 3;
 };
 
 constexpr f64 worthwhile = 0.95;  // of the usual kernel's time, or it stays
 constexpr f64 hopeless = 3;       // times the usual kernels' time: once is enough
 
 struct Family {
-  std::string name;
-  std::vector<std::string> routes;
+  std::string_view name;
+  std::vector<std::string_view> routes;  // that this device can take
 };
-std::vector<Family> families() { return {{"gemm", ops::Gemm::route_names()}}; }
+
+std::vector<Family> families(const AdapterDescription& adapter) {
+  std::vector<Family> out;
+  for (const ops::Route& route : ops::routes()) {
+    if (out.empty() || out.back().name != route.family) out.push_back({route.family, {}});
+    if (!route.subgroups || adapter.subgroups) out.back().routes.push_back(route.name);
+  }
+  return out;
+}
 
 using Times = std::map<std::string, f64>;  // milliseconds by choice ("gemm@64x576x192")
 
@@ -40,23 +48,23 @@ f64 total(const Times& times) {
                          [](f64 sum, const auto& entry) { return sum + entry.second; });
 }
 
-// What a program does, in parts that are measured on their own: a language model's prompts and tokens, or the only
-// run of any other.
-class Work {
+// What a program does, in phases that are measured on their own: a language model's prompt and its tokens at a short
+// and at a long context, or the only run of any other.
+class Workload {
  public:
-  static constexpr u32 most_phases = 2;
+  static constexpr u32 most_phases = 3;
 
-  static Result<Work> load(const Options& options, const LoadOptions& load) {
+  static Result<Workload> load(const Options& options, const LoadOptions& load) {
     TRY(Subject subject, load_subject(options.model, options.method, load));
     subject.method.set_profiling(true);
     std::vector<Tensor> inputs;
     if (!subject.is_decoder) {
       TRY(inputs, made_up_inputs(subject.method.info()));
     }
-    return Work(std::move(subject), std::move(inputs), options.prompt);
+    return Workload(std::move(subject), std::move(inputs), options);
   }
 
-  u32 phases() const { return subject_.is_decoder ? 2 : 1; }
+  u32 phases() const { return subject_.is_decoder ? most_phases : 1; }
 
   // Times of all choices within the family.
   Result<Times> run(u32 phase, std::string_view family) {
@@ -68,8 +76,8 @@ class Work {
   }
 
  private:
-  Work(Subject subject, std::vector<Tensor> inputs, u32 prompt)
-      : subject_(std::move(subject)), inputs_(std::move(inputs)), prompt_(prompt) {}
+  Workload(Subject subject, std::vector<Tensor> inputs, const Options& options)
+      : subject_(std::move(subject)), inputs_(std::move(inputs)), prompt_(options.prompt), context_(options.context) {}
 
   Status run(u32 phase) {
     if (!subject_.is_decoder) {
@@ -78,20 +86,22 @@ class Work {
       return {};
     }
     Decoder decoder(subject_);
-    return decoder.step(0, phase == 0 ? std::min({prompt_, decoder.longest_step(), decoder.capacity()}) : 1);
+    const u32 prompt = std::min({prompt_, decoder.longest_step(), decoder.capacity()});
+    if (phase == 0) return decoder.step(0, prompt);
+    return decoder.step(std::min(phase == 1 ? prompt : context_, decoder.capacity() - 1), 1);
   }
 
   Subject subject_;
   std::vector<Tensor> inputs_;
-  u32 prompt_;
+  u32 prompt_, context_;
 };
 
-using PhaseTimes = std::array<Times, Work::most_phases>;
+using PhaseTimes = std::array<Times, Workload::most_phases>;
 
 // The shortest times of several runs.
 Result<PhaseTimes> measure(const Options& options, const LoadOptions& load, std::string_view family,
                            const PhaseTimes* usual) {
-  TRY(Work work, Work::load(options, load));
+  TRY(Workload work, Workload::load(options, load));
   PhaseTimes best;
   for (u32 phase = 0; phase < work.phases(); ++phase) {
     TRY(best[phase], work.run(phase, family));
@@ -122,14 +132,14 @@ Status tune_family(const Options& options, const LoadOptions& load, const Family
     best[choice] = {"", worthwhile * ms};
   }
   if (best.empty()) return {};
-  for (const std::string& route : family.routes) {
+  for (const std::string_view route : family.routes) {
     LoadOptions forced = load;
     forced.routes = {str(family.name, "=", route)};
     TRY(const PhaseTimes times, measure(options, forced, family.name, &usual));
     for (const auto& [choice, ms] : sum(times)) {
-      report[choice][route] = ms;
+      report[choice][std::string(route)] = ms;
       if (const auto found = best.find(choice); found != best.end() && ms < found->second.second)
-        found->second = {route, ms};
+        found->second = {std::string(route), ms};
     }
   }
   for (const auto& [choice, found] : best)
@@ -155,7 +165,7 @@ Status run(const Options& options) {
     return unsupported("tune needs GPU timestamps, which ", device.adapter().name, " does not have");
   Json measured = Json::object();
   std::vector<std::string> routes;
-  for (const Family& family : families()) TRY_DO(tune_family(options, load, family, routes, measured));
+  for (const Family& family : families(device.adapter())) TRY_DO(tune_family(options, load, family, routes, measured));
   TRY(const std::string path, save_tuning({options.model, device.adapter(), routes}));
   if (options.json)
     std::printf("%s\n",
@@ -174,6 +184,7 @@ void add_tune(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();
   command->add_option("MODEL", options->model, "Program (.pte)")->required();
   command->add_option("--prompt", options->prompt, "Tokens of the prompt (language models)")->capture_default_str();
+  command->add_option("--context", options->context, "Position of the token in a long context")->capture_default_str();
   command->add_option("--repeat", options->repeat, "Runs per kernel; the shortest counts")->capture_default_str();
   command->add_option("--method", options->method, "Method to run")->capture_default_str();
   add_device_flags(*command, *options);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "gpu/device.h"
 
+#include <chrono>
+
 namespace pteron::gpu {
 
 std::string_view name_of(AdapterType type) {
@@ -51,6 +53,20 @@ Status Device::submit(const Submission& submission) {
   return do_submit(submission);
 }
 
+Result<Commands> Device::record(const Submission& submission) {
+  const auto start = std::chrono::steady_clock::now();
+  TRY(const Id id, make_commands(submission));
+  counters_.recorded_nanoseconds += u64(std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count());
+  if (id == 0) return Commands{};
+  return Commands{Handle<CommandsTag>(shared_from_this(), id), submission.dispatches.size()};
+}
+
+Status Device::submit(Commands commands) {
+  ++counters_.submits;
+  counters_.dispatches += commands.dispatches;
+  return submit_commands(commands.handle.id());
+}
+
 Pipeline Device::adopt_pipeline(Id id) {
   ++counters_.creates;
   ++counters_.pipelines;
@@ -70,5 +86,6 @@ void Device::released(BindGroupTag, Id id) {
   --counters_.bind_groups;
   destroy_bind_group(id);
 }
+void Device::released(CommandsTag, Id id) { destroy_commands(id); }
 
 }  // namespace pteron::gpu

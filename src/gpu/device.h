@@ -83,6 +83,7 @@ struct Dispatch {
   Id bind_group = 0;
   u32 params_offset = 0;  // where binding 0 starts in its buffer
   u32 x = 1, y = 1, z = 1;
+  bool operator==(const Dispatch&) const = default;
 };
 
 struct Copy {
@@ -91,6 +92,7 @@ struct Copy {
   Id target = 0;
   u64 target_offset = 0;
   u64 size = 0;  // a multiple of 4; 0 is skipped
+  bool operator==(const Copy&) const = default;
 };
 
 struct Fill {  // with zeros
@@ -115,7 +117,8 @@ struct Counters {
   std::atomic<u64> peak_buffer_bytes{0};
   std::atomic<u64> creates{0};  // create* calls ever, without encoders, passes and command buffers
   std::atomic<u64> writes{0}, written_bytes{0}, submits{0}, dispatches{0};
-  std::atomic<u64> waited_nanoseconds{0};  // for the GPU
+  std::atomic<u64> waited_nanoseconds{0};    // for the GPU
+  std::atomic<u64> recorded_nanoseconds{0};  // in `record`, while the GPU worked
 };
 
 class Device;
@@ -149,6 +152,7 @@ class Handle {
 struct BufferTag {};
 struct PipelineTag {};
 struct BindGroupTag {};
+struct CommandsTag {};
 using Pipeline = Handle<PipelineTag>;
 using BindGroup = Handle<BindGroupTag>;
 
@@ -164,6 +168,13 @@ class Buffer {
  private:
   Handle<BufferTag> handle_;
   u64 size_ = 0;
+};
+
+// A submission that has been recorded ahead, to be submitted once.
+struct Commands {
+  Handle<CommandsTag> handle;
+  u64 dispatches = 0;
+  explicit operator bool() const { return bool(handle); }
 };
 
 class Device : public std::enable_shared_from_this<Device> {
@@ -194,6 +205,10 @@ class Device : public std::enable_shared_from_this<Device> {
   // Offsets and sizes are multiples of 4. The bytes are copied before the call returns.
   Status write(Id buffer, u64 offset, Bytes bytes);
   Status submit(const Submission& submission);
+  // Recording takes longer than submitting, so it is best done while the GPU works on something else. The result is
+  // empty where an implementation has no use for it.
+  Result<Commands> record(const Submission& submission);
+  Status submit(Commands commands);
 
   // Maps `size` bytes of a readback buffer after all that was submitted and copies them to `into`.
   virtual Status begin_read(Id buffer, MutableBytes into) = 0;
@@ -212,9 +227,12 @@ class Device : public std::enable_shared_from_this<Device> {
   virtual Result<Id> make_bind_group(Id pipeline, std::span<const BindingRange> bindings, std::string_view label) = 0;
   virtual Status do_write(Id buffer, u64 offset, Bytes bytes) = 0;
   virtual Status do_submit(const Submission& submission) = 0;
+  virtual Result<Id> make_commands(const Submission&) { return Id(0); }
+  virtual Status submit_commands(Id) { return internal_error("nothing was recorded"); }
   virtual void destroy_buffer(Id id) = 0;
   virtual void destroy_pipeline(Id id) = 0;
   virtual void destroy_bind_group(Id id) = 0;
+  virtual void destroy_commands(Id) {}
   virtual u64 buffer_size(Id id) const = 0;
 
   Pipeline adopt_pipeline(Id id);
@@ -225,6 +243,7 @@ class Device : public std::enable_shared_from_this<Device> {
   void released(BufferTag, Id id);
   void released(PipelineTag, Id id);
   void released(BindGroupTag, Id id);
+  void released(CommandsTag, Id id);
 
   Counters counters_;
 };

@@ -48,6 +48,7 @@ class Compiler {
       TRY_DO(within(Surveyor(c_, traffic_).run(nullptr), "with KV caches in half precision"));
     else if (aliased)
       TRY_DO(Surveyor(c_, traffic_).run(nullptr));
+    if (!options_.is_disabled("constant-folding")) find_constant_ops();
     assign_storage();
     TRY_DO(place_memory());
     assign_slots();
@@ -123,6 +124,32 @@ class Compiler {
 
   ValueId root(ValueId id) const { return c_.facts.root[id]; }
 
+  // Ops that depend on constants alone.
+  void find_constant_ops() {
+    const Graph& graph = c_.graph;
+    std::vector<u32> writers(graph.values.size(), 0);
+    for (const auto& written : traffic_.writes)
+      for (ValueId id : written) ++writers[root(id)];
+    std::vector<u8> fixed(graph.values.size(), 0), faults(graph.ops.size(), 0);
+    for (ValueId id = 0; id < graph.values.size(); ++id)
+      fixed[id] = graph.tensor(id) && graph.tensor(id)->constant && writers[id] == 0;
+    for (const FaultSlot& fault : c_.faults) faults[fault.op] = 1;
+    const auto is_fixed = [&](ValueId id) { return fixed[root(id)] != 0; };
+    const auto is_new = [&](ValueId id) {
+      const ValueId r = root(id);
+      return writers[r] == 1 && !graph.tensor(r)->constant && !graph.is_input(r);
+    };
+    for (u32 op = 0; op < graph.ops.size(); ++op) {
+      OpPlan& plan = c_.ops[op];
+      const auto &reads = traffic_.reads[op], &writes = traffic_.writes[op];
+      const auto varies = [&](ValueId id) { return c_.facts.varies[id] != 0; };
+      plan.is_constant = !plan.reads_host && !faults[op] && std::ranges::none_of(plan.reads, varies) &&
+                         std::ranges::all_of(reads, is_fixed) && std::ranges::all_of(writes, is_new);
+      if (plan.is_constant)
+        for (ValueId id : writes) fixed[root(id)] = 1;
+    }
+  }
+
   void assign_storage() {
     const Graph& graph = c_.graph;
     c_.storage.assign(graph.values.size(), {});
@@ -189,7 +216,10 @@ class Compiler {
       if (graph.tensor(id)) touch(id, -1);
     for (i64 op = 0; op < end; ++op) {
       for (ValueId id : traffic_.reads[size_t(op)]) touch(id, op);
-      for (ValueId id : traffic_.writes[size_t(op)]) touch(id, op);
+      for (ValueId id : traffic_.writes[size_t(op)]) {
+        touch(id, op);
+        if (c_.ops[size_t(op)].is_constant) touch(id, -1), touch(id, end);  // also for the next step
+      }
     }
     for (ValueId id : graph.outputs)
       if (graph.tensor(id)) touch(id, end);

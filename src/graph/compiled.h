@@ -30,6 +30,7 @@ struct OpPlan {
   u64 needed_by = 0;                  // bit i: output i depends on this op (bit 63 stands for all from the 64th on)
   bool has_effects = false;           // writes state, or works for an op that does: runs whatever outputs are wanted
   bool reads_host = false;            // looks at the contents of an input: plans at every execute
+  bool is_constant = false;           // always gives the same, which stays where it is: runs once per instance
 };
 
 enum class StorageKind : u8 {

@@ -189,7 +189,8 @@ Instance::Source Instance::locate_value(ValueId id) const {
   switch (storage.kind) {
     case StorageKind::none: return {};
     case StorageKind::input: return {arena_.id(), storage.at.offset, storage.bytes};
-    case StorageKind::transient: return {pools_[storage.at.pool].id(), storage.at.offset, storage.bytes + c_.guard_size};
+    case StorageKind::transient:
+      return {pools_[storage.at.pool].id(), storage.at.offset, storage.bytes + c_.guard_size};
     case StorageKind::state: return {states_[storage.index].id(), 0, storage.bytes};
     case StorageKind::constant: return {loaded_->constants[storage.index]->pieces[0].buffer.id(), 0, storage.bytes};
   }

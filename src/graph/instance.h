@@ -70,6 +70,7 @@ class Instance final : private PlanHost {
     std::vector<gpu::Dispatch> steps;
     std::vector<gpu::BindGroup> groups;  // by variant
     bool stale = true;
+    bool is_done = false;     // for good
     std::string_view family;  // of kernels that it chose from, for this shape
     RouteShape shape{};
   };
@@ -106,6 +107,7 @@ class Instance final : private PlanHost {
   Status upload(std::span<const HostInput> inputs);
   Status flush_arena();
   Status submit(u64 wanted);
+  void record_ahead();
   Status check_faults();
   Status paint_guards();
   Status check_guards();
@@ -153,6 +155,12 @@ class Instance final : private PlanHost {
   std::vector<gpu::Dispatch> dispatches_;
   std::vector<u32> dispatch_ops_;
   std::vector<gpu::Copy> copies_;
+  struct Ahead {  // the last step's work, recorded once more in case that the next step is like it
+    gpu::Commands commands;
+    std::vector<gpu::Dispatch> dispatches;
+    std::vector<gpu::Copy> copies;
+  } ahead_;
+  bool repeats_ = false;  // the step under way is like the one before it
   bool in_flight_ = false;
   bool faults_dirty_ = true;
   bool profiling_ = false;

@@ -143,7 +143,7 @@ Status Loading::supply(Bytes bytes) {
   done_bytes_ += bytes.size();
   if (task.done == task.location.range.size) ++current_;
   if (unsent_bytes_ >= upload_window || current_ == tasks_.size()) {
-    TRY_DO(loaded_->context->device().submit({}));
+    TRY_DO(loaded_->context->device().submit(gpu::Submission{}));
     TRY_DO(loaded_->context->device().wait_idle());
     unsent_bytes_ = 0;
   }

@@ -106,7 +106,7 @@ struct PackedPart {
   Packing packing;
 };
 
-// What a kernel's speed depends on. Rows are rounded up to a power of two.
+// What a kernel's speed depends on.
 struct RouteShape {
   u32 rows = 0, depth = 0, columns = 0;
   bool operator==(const RouteShape&) const = default;

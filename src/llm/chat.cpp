@@ -100,9 +100,11 @@ Result<Generation> Chat::ask(std::string text, GenerationOptions options) {
       TRY(prompt, chat.prompt_of_at_most(context - std::max(context / 4, 1u)));
     }
     if (chat.options.slide)
-      options.shorten_prompt = [shared = impl_, context](u32 answer) {
-        const u32 left = context - std::min(context, answer);
-        return shared->prompt_of_at_most(left - std::min(left, std::max(context / 4, 1u)));
+      options.shorten = [shared = impl_, context](std::span<const u32> answer) -> Result<std::vector<u32>> {
+        const u32 left = context - std::min(context, u32(answer.size()));
+        TRY(auto shorter, shared->prompt_of_at_most(left - std::min(left, std::max(context / 4, 1u))));
+        shorter.insert(shorter.end(), answer.begin(), answer.end());
+        return shorter;
       };
     return Generation::start(chat.model, chat.session, std::move(prompt), std::move(options));
   };

@@ -49,8 +49,8 @@ Status Generation::Impl::set_prompt(std::vector<u32> prompt) {
   const ModelInfo& info = model.info();
   if (prompt.empty() && info.bos) prompt.push_back(*info.bos);
   if (prompt.empty()) return invalid("the prompt is empty");
-  if (prompt.size() > info.context && options.shorten_prompt) {
-    TRY(prompt, options.shorten_prompt(0));
+  if (prompt.size() > info.context && options.shorten) {
+    TRY(prompt, options.shorten({}));
     ++stats.shortened;
   }
   if (prompt.size() > info.context)
@@ -107,13 +107,11 @@ void Generation::Impl::end(StopReason why) {
 
 // The token is part of the answer, but has no place in the context.
 Status Generation::Impl::make_room() {
-  if (!options.shorten_prompt) return end(StopReason::context_full), Status();
-  auto prompt = options.shorten_prompt(u32(answer.size()));
-  if (!prompt || prompt->size() + answer.size() > session.info().context)
-    return end(StopReason::context_full), Status();
+  if (!options.shorten) return end(StopReason::context_full), Status();
+  const auto shorter = options.shorten(answer);
+  if (!shorter || shorter->size() >= session.info().context) return end(StopReason::context_full), Status();
   ++stats.shortened;
-  prompt->insert(prompt->end(), answer.begin(), answer.end());
-  TRY_DO(session.replace(*prompt));
+  TRY_DO(session.replace(*shorter));
   return {};
 }
 
@@ -130,13 +128,12 @@ Status Generation::Impl::accept(const Sample& sample) {
   ++stats.answer_tokens;
   TRY_DO(show(token));
   text += piece.text;
-  if (session.room() > 0)
-    TRY_DO(session.append(std::span(&token, 1)));
-  else
-    TRY_DO(make_room());
+  const bool fits = session.room() > 0;
+  if (fits) TRY_DO(session.append(std::span(&token, 1)));
   if (stops.found()) end(StopReason::stop_string);
   if (grammar && grammar->is_complete()) end(StopReason::grammar);
   if (answer.size() >= options.max_tokens) end(StopReason::max_tokens);
+  if (!fits && reason == StopReason::none) TRY_DO(make_room());
   return {};
 }
 

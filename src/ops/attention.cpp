@@ -2,6 +2,8 @@
 // Attention over a KV cache and over plain tensors: one kernel family, told apart by strides and flags.
 #include "ops/attention.h"
 
+#include "ops/routes.h"
+
 #include <cmath>
 
 namespace pteron::ops {
@@ -19,7 +21,8 @@ struct Strides {
 struct AttentionParams {
   u32 count, heads, queries, splits, keys, split_keys, heads_per_kv, offset;
   f32 scale;
-  u32 pad[3];
+  u32 batches;
+  u32 pad[2];
   Strides q, k, v, y, mask;
 };
 
@@ -42,22 +45,35 @@ constexpr u32 max_dim = 512;  // of a head: a thread keeps one in registers
 constexpr u32 few_queries = 4;
 constexpr u32 max_shared_heads = 8;
 constexpr u32 max_shared_elements = 1024;  // of queries, which a thread keeps in memory of its own
+constexpr u32 max_tile_chunks = 768;       // of keys and values in workgroup memory, 16 bytes each
 constexpr u32 keys_per_split = 64;
 constexpr u32 max_splits = 32;
 
 // How a kernel divides the work.
-struct Sharing {
-  u32 heads;      // per thread, with the same keys
-  u32 workgroup;  // threads
+struct Tiling {
+  const graph::KernelSource& kernel;
+  u32 heads = 1;       // per thread, with the same keys
+  u32 workgroup = 64;  // threads
+  u32 queries = 0;     // per workgroup; 0: a thread has one, with one split
+  u32 tile = 0;        // keys in workgroup memory
 };
 
-// A processor saves loads by using a key for several heads, and has registers in memory anyway; small workgroups keep
-// its cores busy. A GPU wants many threads with few registers.
-Sharing sharing_of(const gpu::DeviceInfo& device, u32 heads_per_kv, u32 dim) {
-  if (device.adapter.type != gpu::AdapterType::cpu) return {1, 64};
+Tiling threads_tiling(const gpu::DeviceInfo& device, u32 heads_per_kv, u32 dim) {
+  if (device.adapter.type != gpu::AdapterType::cpu) return {kernels::attention_threads};
+  // A processor saves loads by using a key for several heads, and has registers in memory anyway; small workgroups keep
+  // its cores busy.
   u32 heads = std::min({heads_per_kv, max_shared_heads, std::max(max_shared_elements / dim, 1u)});
   while (heads_per_kv % heads != 0) --heads;
-  return {heads, 16};
+  return {kernels::attention_threads, heads, 16};
+}
+
+Result<Tiling> tiling_of(Plan& op, const Attention& a) {
+  const u32 dim = a.q.tensor.dim(-1), value_dim = a.v.dim(-1);
+  TRY(const std::string_view route, choose_route(op, "attention", {a.queries, dim, a.keys, a.batch * a.heads}));
+  if (route == "group") return Tiling{kernels::attention_group, 1, 64, 1};
+  if (route == "threads") return threads_tiling(op.device(), a.heads / a.kv_heads, dim);
+  const u32 chunks = ceil_div(dim, 4) + ceil_div(value_dim, 4);
+  return Tiling{kernels::attention_tiled, 1, 64, 64, std::max(max_tile_chunks / chunks / 4 * 4, 4u)};
 }
 
 // In how many parts the keys are walked. Few queries would leave most of a GPU idle, and a thread must not loop for
@@ -79,27 +95,27 @@ Status attend(Plan& op, const Attention& a) {
                     " elements are not supported; at most ", max_dim, " are");
   if (a.y.numel() == 0) return {};
   REQUIRE(op, dim > 0, "heads of ", a.q.tensor.shape(), " have no elements");
-  const Sharing sharing = sharing_of(op.device(), a.heads / a.kv_heads, dim);
+  TRY(const Tiling tiling, tiling_of(op, a));
   const auto kernel = [&](bool partial) {
-    return Kernel(kernels::attention, Spec()
-                                          .num("HEADS", sharing.heads)
-                                          .num("WORKGROUP", sharing.workgroup)
-                                          .num("D", dim)
-                                          .num("VALUE_D", value_dim)
-                                          .flag("CAUSAL", a.causal)
-                                          .flag("HAS_MASK", a.mask.has_value())
-                                          .flag("PARTIAL", partial)
-                                          .input("q", a.q.dtype)
-                                          .input_quads("k", a.k.dtype())
-                                          .input_quads("v", a.v.dtype())
-                                          .input("mask", a.mask ? a.mask->dtype() : a.q.dtype)
-                                          .output("y", partial ? DType::f32 : a.y.dtype()));
+    Spec spec;
+    if (tiling.queries != 1) spec.num("HEADS", tiling.heads).num("WORKGROUP", tiling.workgroup);
+    if (tiling.tile > 0) spec.num("TILE", tiling.tile);
+    return Kernel(tiling.kernel, spec.num("D", dim)
+                                     .num("VALUE_D", value_dim)
+                                     .flag("CAUSAL", a.causal)
+                                     .flag("HAS_MASK", a.mask.has_value())
+                                     .flag("PARTIAL", partial)
+                                     .input("q", a.q.dtype)
+                                     .input_quads("k", a.k.dtype())
+                                     .input_quads("v", a.v.dtype())
+                                     .input("mask", a.mask ? a.mask->dtype() : a.q.dtype)
+                                     .output("y", partial ? DType::f32 : a.y.dtype()));
   };
   const auto splits_for = [&](u32 keys, u32 queries) {
-    return splits_of(op.device(), keys, queries, dim, value_dim, sharing.heads);
+    return splits_of(op.device(), keys, queries, dim, value_dim, tiling.heads);
   };
   const u32 splits = splits_for(a.keys, a.queries);
-  AttentionParams params{rows / sharing.heads * splits,
+  AttentionParams params{rows / tiling.heads * splits,
                          a.heads,
                          a.queries,
                          splits,
@@ -108,6 +124,7 @@ Status attend(Plan& op, const Attention& a) {
                          a.heads / a.kv_heads,
                          a.offset,
                          a.scale,
+                         a.batch,
                          {},
                          a.q_at,
                          a.k_at,
@@ -115,16 +132,16 @@ Status attend(Plan& op, const Attention& a) {
                          a.y_at,
                          a.mask_at};
   const Operand mask = a.mask ? Operand(*a.mask) : a.q.data;
-  if (!op.branch(splits > 1))
-    return op.dispatch(kernel(false), {a.q.data, a.k, a.v, mask, a.y}, params,
-                       one_thread_per(params.count, sharing.workgroup));
+  const Grid grid = tiling.queries > 0
+                        ? one_group_per(u64(a.batch) * a.heads * ceil_div(a.queries, tiling.queries) * splits)
+                        : one_thread_per(params.count, tiling.workgroup);
+  if (!op.branch(splits > 1)) return op.dispatch(kernel(false), {a.q.data, a.k, a.v, mask, a.y}, params, grid);
 
   // Enough for any number of queries and keys.
   const u32 few = std::min(a.max_queries, few_queries), most = splits_for(a.max_keys, a.max_queries);
   const u64 parts = std::max<u64>(u64(few) * splits_for(a.max_keys, few), most > 1 ? u64(a.max_queries) * most : 0);
   const Operand scratch = op.scratch(u64(a.batch) * a.heads * parts * (value_dim + 2) * sizeof(f32));
-  TRY_DO(op.dispatch(kernel(true), {a.q.data, a.k, a.v, mask, scratch}, params,
-                     one_thread_per(params.count, sharing.workgroup)));
+  TRY_DO(op.dispatch(kernel(true), {a.q.data, a.k, a.v, mask, scratch}, params, grid));
   const u32 count = rows * value_dim;
   return op.dispatch(
       {kernels::attention_merge, Spec().output("y", a.y.dtype())}, {scratch, a.y},

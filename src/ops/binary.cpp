@@ -5,6 +5,8 @@
 namespace pteron::ops {
 namespace {
 
+constexpr std::string_view quotient = "a / b";
+
 // op(a, b, out)
 Status binary(Plan& op) {
   const TensorArg a = op.tensor(0), b = op.tensor(1), y = op.last_output();
@@ -21,7 +23,7 @@ Status binary_alpha(Plan& op) {
 Status divide(Plan& op) {
   const TensorArg a = op.tensor(0), b = op.tensor(1), y = op.last_output();
   REQUIRE(op, is_float(y.dtype()), "the quotient must be floating-point, not ", y.dtype());
-  return arithmetic(op, std::array{a, b}, y, "a / b");
+  return arithmetic(op, std::array{a, b}, y, quotient);
 }
 
 // div(a, b, rounding mode, out)
@@ -40,7 +42,7 @@ static constexpr OpEntry entries[] = {
     {"aten.add.Tensor", binary_alpha, "a + s0 * b"},
     {"aten.sub.Tensor", binary_alpha, "a - s0 * b"},
     {"aten.mul.Tensor", binary, "a * b"},
-    {"aten.div.Tensor", divide},
+    {"aten.div.Tensor", divide, quotient},
     {"aten.div.Tensor_mode", divide_and_round},
     {"aten.minimum.default", binary, "minimum(a, b)"},
     {"aten.pow.Tensor_Tensor", binary, "power(a, b)"},

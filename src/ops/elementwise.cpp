@@ -56,6 +56,7 @@ Status run(Plan& op, std::span<const TensorArg> inputs, const TensorArg& y, std:
   Spec spec;
   spec.type("V", floating ? DType::f32 : DType::i32);
   spec.use(floating ? "float_math" : "integer_math");
+  if (!scalars.functions.empty()) spec.code(scalars.functions);
   std::array<Operand, max_inputs + 1> operands;
   for (u32 i = 0; i < inputs.size(); ++i) {
     operands[i] = inputs[i];
@@ -112,5 +113,20 @@ Status arithmetic(Plan& op, std::span<const TensorArg> inputs, const TensorArg& 
 Status generate(Plan& op, const TensorArg& y, std::string_view expression, Scalars scalars) {
   return run(op, {}, y, expression, scalars);
 }
+
+// pteron.elementwise(a, …, out), made by src/graph/passes/elementwise_chains.cpp, which generates the function `fused`.
+static Status fused(Plan& op) {
+  static constexpr std::string_view calls[] = {"fused(a)", "fused(a, b)", "fused(a, b, c)", "fused(a, b, c, d)"};
+  const u32 count = op.arity() - 1;
+  if (count == 0 || count > max_inputs) return internal_error("a fused op has ", count, " inputs");
+  std::array<TensorArg, max_inputs> inputs;
+  for (u32 i = 0; i < count; ++i) inputs[i] = op.tensor(i);
+  return arithmetic(op, std::span(inputs).first(count), op.last_output(), calls[count - 1], {.functions = op.code()});
+}
+
+static constexpr OpEntry entries[] = {
+    {"pteron.elementwise", fused},
+};
+extern const OpList elementwise_ops = entries;
 
 }  // namespace pteron::ops

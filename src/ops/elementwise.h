@@ -9,7 +9,8 @@ namespace pteron::ops {
 
 struct Scalars {
   f64 s0 = 0, s1 = 0;
-  bool real = false;  // compute in f32 even if all tensors are integers
+  bool real = false;                // compute in f32 even if all tensors are integers
+  std::string_view functions = {};  // WGSL that the expression calls
 };
 
 // y = expression(a, b, …) with NumPy's broadcasting. `expression` is WGSL over a, b, c, d of type V (f32 if anything is

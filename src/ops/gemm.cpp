@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ops/gemm.h"
 
+#include "ops/routes.h"
+
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 namespace pteron::ops {
@@ -27,36 +28,22 @@ u64 tiles(const GemmParams& g, u32 rows, u32 columns) {
 
 }  // namespace
 
-// Kernels in the order in which they are asked whether they suit; the last one always does. All of them compute the
-// same for every shape, so the choice is one of speed alone.
-struct Gemm::Route {
-  std::string_view name;
+// How a kernel divides the results.
+struct Gemm::Tiling {
+  std::string_view route;
   const graph::KernelSource& kernel;
-  enum Adapter { cpu, gpu, any } adapter;
   u32 row_blocks, column_blocks;  // of four, per thread
   u32 workgroup;                  // threads, where a thread has a tile of its own
-  bool (*suits)(const GemmParams& g);
 
   u32 tile_rows() const { return std::max(1u, 4 * row_blocks); }
   u32 tile_columns() const { return 4 * column_blocks; }
 };
 
-const Gemm::Route Gemm::routes[] = {
-    {"row", kernels::gemm_registers, Route::cpu, 0, 2, 16, [](const GemmParams& g) { return g.rows == 1; }},
-    {"tile8", kernels::gemm_registers, Route::cpu, 2, 2, 16,
-     [](const GemmParams& g) { return g.rows > 4 && g.columns > 4 && tiles(g, 8, 8) >= 8; }},
-    {"split", kernels::gemm_split, Route::gpu, 0, 1, 0,
-     [](const GemmParams& g) { return g.rows == 1 || g.columns <= 4; }},
-    {"shared", kernels::gemm_shared, Route::gpu, 16, 16, 0,
-     [](const GemmParams& g) { return g.rows >= 32 && g.columns >= 32; }},
-    {"tile4", kernels::gemm_registers, Route::any, 1, 1, 16, nullptr},
+const Gemm::Tiling Gemm::tilings[] = {
+    {"row", kernels::gemm_registers, 0, 2, 16},   {"tile8", kernels::gemm_registers, 2, 2, 16},
+    {"tile4", kernels::gemm_registers, 1, 1, 16}, {"split", kernels::gemm_split, 0, 1, 0},
+    {"shared", kernels::gemm_shared, 16, 16, 0},
 };
-
-std::vector<std::string> Gemm::route_names() {
-  std::vector<std::string> names;
-  for (const Route& route : routes) names.emplace_back(route.name);
-  return names;
-}
 
 bool in_fours(Plan& op, u32 size, bool fixed) { return fixed ? size % 4 == 0 : op.branch(size % 4 == 0); }
 
@@ -104,22 +91,13 @@ Status Gemm::quantize(u32 scale, u32 zero, u32 activation) {
   return {};
 }
 
-Result<const Gemm::Route*> Gemm::choose() const {
-  const u32 rows = std::bit_ceil(u32(std::min<u64>(u64(params.rows) * params.batches, 1u << 31)));
-  const u32 depth = params.depth * params.sections_x * params.sections_y;
-  const std::string_view measured = op_.measured_route("gemm", {rows, depth, params.columns}, width_is_fixed_);
-  const std::string_view forced = op_.forced_route("gemm");
-  if (const std::string_view name = forced.empty() ? measured : forced; !name.empty()) {
-    const auto found =
-        std::find_if(std::begin(routes), std::end(routes), [&](const Route& r) { return r.name == name; });
-    if (found != std::end(routes)) return found;
-    return invalid("there is no route 'gemm=", name, "'; there are row, tile8, split, shared and tile4");
-  }
-  const auto adapter = op_.device().adapter.type == gpu::AdapterType::cpu ? Route::cpu : Route::gpu;
-  const Route* const last = std::end(routes) - 1;
-  for (const Route* route = routes; route != last; ++route)
-    if (route->adapter == adapter && op_.branch(route->suits(params))) return route;
-  return last;
+Result<const Gemm::Tiling*> Gemm::choose() const {
+  const u32 depth = params.depth * params.sections_y * params.sections_x;
+  TRY(const std::string_view route,
+      choose_route(op_, "gemm", {params.rows, depth, params.columns, params.batches, width_is_fixed_}));
+  const auto found = std::ranges::find(tilings, route, &Tiling::route);
+  if (found == std::end(tilings)) return internal_error("the route 'gemm=", route, "' has no kernel");
+  return found;
 }
 
 Status Gemm::run(const TensorArg& y, bool depthwise) {
@@ -134,40 +112,40 @@ Status Gemm::run(const TensorArg& y, bool depthwise) {
       .use("finish");
   for (u32 i = 0; i < std::size(optional_inputs); ++i)
     if ((bound_ >> i & 1) == 0) spec_.code(optional_inputs[i].absent);
-  static constexpr Route by_channel{"depthwise", kernels::gemm_depthwise, Route::any, 0, 1, 64, nullptr};
+  static constexpr Tiling by_channel{"", kernels::gemm_depthwise, 0, 1, 64};
   if (depthwise) return dispatch(y, by_channel);
-  TRY(const Route* route, choose());
-  return dispatch(y, *route);
+  TRY(const Tiling* tiling, choose());
+  return dispatch(y, *tiling);
 }
 
 // Bytes are written a word at a time. Where rows are no whole words, they pass through scratch memory.
-Status Gemm::dispatch(const TensorArg& y, const Route& route) {
+Status Gemm::dispatch(const TensorArg& y, const Tiling& tiling) {
   if (size_of(y.dtype()) > 1) {
     spec_.use("put_elements");
-    return dispatch_parts(route, y, y.dtype());
+    return dispatch_parts(tiling, y, y.dtype());
   }
   if (in_fours(op_, params.width, width_is_fixed_)) {
     spec_.use("put_words");
-    return dispatch_parts(route, y, y.dtype());
+    return dispatch_parts(tiling, y, y.dtype());
   }
   const Operand wide = op_.scratch(y.max().numel() * sizeof(i32));
   spec_.use("put_elements");
-  TRY_DO(dispatch_parts(route, wide, DType::i32));
+  TRY_DO(dispatch_parts(tiling, wide, DType::i32));
   const u32 words = u32((y.numel() + 3) / 4);
   return op_.dispatch({kernels::pack_bytes, Spec().output("y", y.dtype())}, {wide, y}, words,
                       one_thread_per(words, 64));
 }
 
-Status Gemm::dispatch_parts(const Route& route, const Operand& y, DType dtype) {
+Status Gemm::dispatch_parts(const Tiling& tiling, const Operand& y, DType dtype) {
   spec_.bind_output("y", dtype);
   if (count_ == operands_.size()) return internal_error("a matrix product has more than 8 operands");
   operands_[count_++] = y;
-  if (route.workgroup > 0)
-    spec_.num("ROW_BLOCKS", route.row_blocks)
-        .num("COLUMN_BLOCKS", route.column_blocks)
-        .num("TILE_ROWS", route.tile_rows())
-        .num("TILE_COLUMNS", route.tile_columns())
-        .num("SIZE", route.workgroup);
+  if (tiling.workgroup > 0)
+    spec_.num("ROW_BLOCKS", tiling.row_blocks)
+        .num("COLUMN_BLOCKS", tiling.column_blocks)
+        .num("TILE_ROWS", tiling.tile_rows())
+        .num("TILE_COLUMNS", tiling.tile_columns())
+        .num("SIZE", tiling.workgroup);
   const u64 row_bytes = weight_row_bytes_;
   const u64 step = row_bytes == 0 ? params.width : std::max<u64>(op_.rows_per_binding(row_bytes) / 4 * 4, 4);
   const Operand whole = operands_[weight_at_];
@@ -177,9 +155,10 @@ Status Gemm::dispatch_parts(const Route& route, const Operand& y, DType dtype) {
     params.columns = u32(part);
     if (part < params.width)
       operands_[weight_at_] = {whole.kind, whole.index, first * row_bytes, (part * row_bytes + 15) / 16 * 16};
-    const u64 count = tiles(params, route.tile_rows(), route.tile_columns());
-    TRY_DO(op_.dispatch({route.kernel, spec_}, std::span(operands_).first(count_), std::as_bytes(std::span(&params, 1)),
-                        route.workgroup > 0 ? one_thread_per(count, route.workgroup) : one_group_per(count)));
+    const u64 count = tiles(params, tiling.tile_rows(), tiling.tile_columns());
+    TRY_DO(op_.dispatch({tiling.kernel, spec_}, std::span(operands_).first(count_),
+                        std::as_bytes(std::span(&params, 1)),
+                        tiling.workgroup > 0 ? one_thread_per(count, tiling.workgroup) : one_group_per(count)));
   }
   return {};
 }

@@ -54,18 +54,15 @@ class Gemm {
   // are.
   Status quantize(u32 scale, u32 zero, u32 activation);
 
-  // Kernels to choose from, for `LoadOptions::routes`.
-  static std::vector<std::string> route_names();
-
   // `y` has been resized, and `params` tells rows, columns, batches, depth and strides. `depthwise`: the depth is 1.
   Status run(const TensorArg& y, bool depthwise = false);
 
  private:
-  struct Route;
-  static const Route routes[];
-  Result<const Route*> choose() const;
-  Status dispatch(const TensorArg& y, const Route& route);
-  Status dispatch_parts(const Route& route, const Operand& y, DType dtype);
+  struct Tiling;
+  static const Tiling tilings[];
+  Result<const Tiling*> choose() const;
+  Status dispatch(const TensorArg& y, const Tiling& tiling);
+  Status dispatch_parts(const Tiling& tiling, const Operand& y, DType dtype);
 
   Plan& op_;
   Sums sums_;

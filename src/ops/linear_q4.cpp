@@ -4,6 +4,7 @@
 #include "ops/linear_nibbles.h"
 #include "ops/norm.h"
 #include "ops/q4_tiles.h"
+#include "ops/routes.h"
 
 #include <algorithm>
 
@@ -34,6 +35,7 @@ constexpr std::string_view no_residual = "fn residual_at(i: u32) -> f32 { return
 constexpr std::string_view with_residual = "fn residual_at(i: u32) -> f32 { return residual_get(i); }";
 constexpr std::string_view swiglu = "fn pair(a: vec4f, b: vec4f) -> vec4f { return a / (1.0 + exp(-a)) * b; }";
 constexpr std::string_view planes = "fn pair(a: vec4f, b: vec4f) -> vec4f { return a + b; }";
+constexpr std::string_view singles = "alias T4 = vec4f;", halves = "alias T4 = vec4h;";
 constexpr std::string_view outputs[] = {"y0", "y1", "y2"};
 constexpr std::string_view stores[] = {"fn store0(i: u32, v: f32) { y0[i] = y0_store(v); }",
                                        "fn store1(i: u32, v: f32) { y1[i] = y1_store(v); }",
@@ -61,8 +63,23 @@ bool can_tile(Plan& op, const Q4Linear& l) {
   return bytes <= op.device().limits.max_storage_binding_bytes;
 }
 
-// The kernel and its operands for `tm` rows per thread. With `uniform`, x has one row, which is bound as constant
-// memory.
+// Which kernel computes how much.
+struct Tiling {
+  const graph::KernelSource& kernel;
+  u32 rows, lanes;  // per workgroup if `grouped`, else per thread
+  u32 workgroup;    // threads, where that is up to the specialisation
+  bool grouped;     // a workgroup makes its results together
+  bool normalises;  // can apply a norm to x
+};
+// x as its kernel sees it.
+struct Rows {
+  Operand data;
+  DType dtype;
+  bool uniform = false;     // one row, bound as constant memory
+  bool normalises = false;  // by the kernel
+};
+
+// A kernel's specialisation and operands.
 struct Variant {
   Spec spec;
   std::array<Operand, 12> operands;
@@ -70,20 +87,22 @@ struct Variant {
   void bind(const Operand& operand) { operands[used++] = operand; }
 };
 
-Variant variant_for(Plan& op, const Q4Linear& l, const Operand& x, DType x_type, u32 tm, bool uniform, bool norm) {
+Variant variant_for(Plan& op, const Q4Linear& l, const Tiling& tiling, const Rows& x) {
   const u32 depth = depth_of(l), groups = groups_of(l);
   Variant v;
-  v.spec.num("TM", tm)
-      .flag("NORM", norm)
+  if (!tiling.grouped) v.spec.num("TM", tiling.rows);
+  if (tiling.workgroup > 0) v.spec.num("LANES", tiling.lanes).num("SIZE", tiling.workgroup);
+  if (&tiling.kernel == &kernels::linear_q4_shared) v.spec.code(x.dtype == DType::f16 ? halves : singles);
+  v.spec.flag("NORM", x.normalises)
       .flag("CORRECTED", l.parts[0].correction.has_value())
       .flag("PAIRED", l.paired())
       .flag("PLANES", l.planes);
   v.spec.code(l.swiglu ? swiglu : planes);
-  if (uniform)
+  if (x.uniform)
     v.spec.bind_uniform("x", "vec4f", depth / 4);
   else
-    v.spec.bind_array("x", x_type == DType::f16 ? "vec4h" : "vec4f");
-  v.bind(uniform ? Operand(x.kind, x.index, 0, u64(depth) * 4) : x);
+    v.spec.bind_array("x", x.dtype == DType::f16 ? "vec4h" : "vec4f");
+  v.bind(x.uniform ? Operand(x.data.kind, x.data.index, 0, u64(depth) * 4) : x.data);
 
   TileParts weights, scales, biases, corrections;
   for (u32 i = 0; i < l.count; ++i) {
@@ -96,8 +115,8 @@ Variant variant_for(Plan& op, const Q4Linear& l, const Operand& x, DType x_type,
   v.spec.bind_array("w", "vec4u").bind_array("scales", "vec4f");
   v.bind(op.packed(weights.all()));
   v.bind(op.packed(scales.all()));
-  v.spec.code(norm ? with_norm : no_norm);
-  if (norm) {
+  v.spec.code(x.normalises ? with_norm : no_norm);
+  if (x.normalises) {
     v.spec.bind_uniform("norm", "vec4f", depth / 4);
     v.bind(Operand(Operand::tensor, l.norm->id(), 0, u64(depth) * 4));
   }
@@ -126,7 +145,7 @@ Variant variant_for(Plan& op, const Q4Linear& l, const Operand& x, DType x_type,
   return v;
 }
 
-Status run_tiles(Plan& op, const Q4Linear& l, const Operand& x, DType x_type, u32 tm, bool uniform, bool norm) {
+Status run(Plan& op, const Q4Linear& l, const Tiling& tiling, const Rows& x) {
   const u32 rows = rows_of(l), words = depth_of(l) / 8;
   const u32 lanes_per_block = l.paired() ? 16 : 8, made = l.outputs();
   Params params{0, 0, rows, words, groups_of(l), l.group / 8, l.eps, l.paired() ? blocks_of(l.parts[0]) : 0, {}, {}};
@@ -136,10 +155,21 @@ Status run_tiles(Plan& op, const Q4Linear& l, const Operand& x, DType x_type, u3
     params.columns[i] = columns_of(l.parts[i]);
   }
   for (u32 i = made; i < 3; ++i) params.ends[i] = params.lanes;
-  params.count = params.lanes * ceil_div(rows, tm);
-  const Variant v = variant_for(op, l, x, x_type, tm, uniform, norm);
-  return op.dispatch({kernels::linear_q4, v.spec}, std::span(v.operands).first(v.used),
-                     std::as_bytes(std::span(&params, 1)), one_thread_per(params.count, 64));
+  params.count = ceil_div(params.lanes, tiling.lanes) * ceil_div(rows, tiling.rows);
+  const Variant v = variant_for(op, l, tiling, x);
+  return op.dispatch({tiling.kernel, v.spec}, std::span(v.operands).first(v.used), std::as_bytes(std::span(&params, 1)),
+                     tiling.grouped ? one_group_per(params.count) : one_thread_per(params.count, 64));
+}
+
+// A row's words are shared out among the threads of a workgroup, so it should not have many more than those.
+u32 threads_for(u32 words) { return words > 128 ? 64 : 32; }
+
+Tiling tiling_of(std::string_view route, u32 depth, bool one_row) {
+  if (route == "subgroups") return {kernels::linear_q4_subgroups, 1, 1, threads_for(depth / 8), true, true};
+  if (route == "cooperative") return {kernels::linear_q4_cooperative, 1, 4, 128, true, true};
+  if (route == "shared") return {kernels::linear_q4_shared, 32, 8, 0, true, false};
+  if (one_row) return {kernels::linear_q4_registers, 1, 1, 0, false, true};
+  return {kernels::linear_q4_registers, 4, 1, 0, false, false};
 }
 
 Status check_part(Plan& op, const Q4Linear& l, const Q4Part& part) {
@@ -211,16 +241,18 @@ Status linear_q4(Plan& op, const Q4Linear& l) {
       return internal_error("a fused 4-bit linear does not fit its kernel");
     return linear_grouped(op, l.x, {part.weight, part.scales, l.group}, part.bias, part.y);
   }
-  const u64 row_bytes = u64(depth_of(l)) * 4;
-  const bool uniform = l.x.dtype() == DType::f32 && row_bytes <= op.device().limits.max_uniform_binding_bytes;
-  const bool normalises = l.norm && uniform;
-  if (op.branch(rows_of(l) == 1) && (normalises || !l.norm))
-    return run_tiles(op, l, l.x, l.x.dtype(), 1, uniform, normalises);
-  if (!l.norm) return run_tiles(op, l, l.x, l.x.dtype(), 4, false, false);
-  // Many rows: every thread would normalise them all again, so they are normalised once.
+  const Work work{rows_of(l), depth_of(l), columns_of(l.parts[0]), 1, true};
+  TRY(const std::string_view route, choose_route(op, "linear_q4", work));
+  const bool fits_uniform =
+      l.x.dtype() == DType::f32 && u64(depth_of(l)) * 4 <= op.device().limits.max_uniform_binding_bytes;
+  const bool one_row = route == "registers" && op.branch(rows_of(l) == 1);
+  const Tiling tiling = tiling_of(route, depth_of(l), one_row);
+  if (!l.norm || (tiling.normalises && fits_uniform))
+    return run(op, l, tiling, {l.x, l.x.dtype(), one_row && fits_uniform, l.norm.has_value()});
+  // Every thread would normalise all rows again, so they are normalised once.
   const Operand normalised = op.scratch(l.x.max().numel() * sizeof(f32));
   TRY_DO(rms_norm(op, l.x, *l.norm, normalised, l.eps));
-  return run_tiles(op, l, normalised, DType::f32, 4, false, false);
+  return run(op, l, tiling, {normalised, DType::f32});
 }
 
 static constexpr OpEntry entries[] = {

@@ -133,7 +133,7 @@ Status group_norm(Plan& op) {
   TRY_DO(op.resize(*n.rstd, {batch, u32(groups)}));
   n.groups = u32(groups);
   n.stride = u32(n.x.shape().product(2, n.x.rank()));
-  const auto as_rows = [&](const Shape& x) { return Shape{x[0] * n.groups, u32(x.product(1, x.rank()) / n.groups)}; };
+  const auto as_rows = [&](const Shape& s) { return Shape{s[0] * n.groups, u32(s.product(1, s.rank()) / n.groups)}; };
   TRY(n.rows, Rows::over(op, as_rows(n.x.shape()), as_rows(n.x.max()), axes_from(1, 2), work));
   n.eps = op.number(7);
   return normalize(op, n);

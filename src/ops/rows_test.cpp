@@ -121,7 +121,7 @@ TEST_P(RowRoutes, FoldRowsOverTheLimitOfWorkgroups) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Adapters, RowRoutes, testing::Values(AdapterType::cpu, AdapterType::discrete),
-                         [](const auto& info) { return info.param == AdapterType::cpu ? "software" : "gpu"; });
+                         [](const auto& adapter) { return adapter.param == AdapterType::cpu ? "software" : "gpu"; });
 
 // torch's goldens on the route that a GPU would take.
 TEST(RowFixtures, MatchTorchOnTheRouteOfAGpu) {

@@ -39,7 +39,7 @@ class Help(unittest.TestCase):
             self.assertIn("--json", text)
 
     def test_wrong_usage_exits_with_2(self):
-        for args in ((), ("frobnicate",), ("run",), ("info",), ("run", "a.pte", "--no-such-option")):
+        for args in ((), ("frobnicate",), ("run",), ("info",), ("run", "a.pte", "--no-such-option"), ("generate", "a.pte", "--max-tokens", "many"), ("chat", "a.pte", "--on-full", "x"), ("generate", "a.pte", "--max-tokens", "-1"), ("convert", "a.gguf", "--max-context", "-5")):
             code, out, err = pteron(*args)
             self.assertEqual(code, 2, args)
             self.assertNotEqual(out + err, "")
@@ -204,6 +204,17 @@ class Generate(unittest.TestCase):
         report = self.report("-p", "Hello", "--max-tokens", 2**64 - 1)
         self.assertEqual(report["stop_reason"], "context_full")
 
+    def test_text_that_is_no_conversation_slides_without_end(self):
+        for prompt in ("Hello", "word " * 200):
+            report = self.report("-p", prompt, "--raw", "--on-full", "slide", "--max-tokens", 300)
+            self.assertEqual((report["stop_reason"], len(report["token_ids"])), ("max_tokens", 300))
+
+    def test_an_empty_prompt_is_a_prompt(self):
+        self.assertEqual(len(self.report("-p", "")["token_ids"]), 12)
+        alone = self.report("-p", "", "--raw")
+        self.assertEqual(alone["prompt_tokens"], 1)  # what begins a text
+        self.assertEqual(alone["token_ids"], self.report("--raw", given="")["token_ids"])
+
     def test_bad_input_is_named(self):
         with tempfile.TemporaryDirectory() as folder:
             def file(name, content):
@@ -237,6 +248,15 @@ class Generate(unittest.TestCase):
 
 class ChatCommand(unittest.TestCase):
     COMMAND = ("chat", LLAMA / "model.pte", "--tokenizer", TOKENIZER, "--ignore-eos", "--temperature", 0)
+
+    def test_bad_messages_change_nothing_and_the_chat_goes_on(self):
+        lines = [b"Hi", b"bad \xff bytes", b"nul \0 byte", b"/save /nonexistent/x", b"w " * 5000, b"/back", b"/back", b"/back", b"Still there?"]
+        done = subprocess.run([PTERON, *map(str, self.COMMAND), "--max-tokens", "2"], input=b"\n".join(lines), capture_output=True, timeout=300)
+        self.assertEqual(done.returncode, 0)
+        err = done.stderr.decode()
+        self.assertEqual(err.count("tok/s"), 3)
+        for words in ("not valid UTF-8 at byte 4", "cannot write '/nonexistent/x'", "the conversation has", "no question to take back"):
+            self.assertIn(words, err)
 
     def test_a_conversation(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -331,6 +351,16 @@ class Convert(unittest.TestCase):
             self.assertEqual(program.read_bytes(), b"old")
             self.assertEqual(pteron("convert", self.MODEL, "--quant", "q3")[0], 2)
 
+    def test_every_truncation_is_one_sentence(self):
+        whole = self.MODEL.read_bytes()
+        with tempfile.TemporaryDirectory() as folder:
+            program, broken = pathlib.Path(folder) / "m.pte", pathlib.Path(folder) / "broken.gguf"
+            for size in (0, 3, 4, 8, 23, *range(24, len(whole), len(whole) // 25)):
+                broken.write_bytes(whole[:size])
+                code, out, err = pteron("convert", broken, "-o", program)
+                self.assertEqual((code, out, err.count("pteron: "), err.count("\n")), (1, "", 1, 1), (size, err))
+            self.assertFalse(program.exists())
+
 
 class Bench(unittest.TestCase):
     def bench(self, *args):
@@ -392,16 +422,18 @@ class Tune(unittest.TestCase):
             code, out, err = pteron("tune", program, "--prompt", 8, "--repeat", 1, "--json", env=env)
             self.assertEqual(code, 0, err)
             report = json.loads(out)
-            self.assertTrue(any(choice.startswith("gemm@1x") for choice in report["milliseconds"]))
+            routes = {"gemm": {"row", "tile8", "split", "shared", "tile4"}, "attention": {"group", "tiled", "threads"}}
             for choice, times in report["milliseconds"].items():
-                self.assertRegex(choice, r"^gemm@\d+x\d+x\d+$")
-                self.assertEqual(set(times), {"usual", "row", "tile8", "split", "shared", "tile4"})
+                self.assertRegex(choice, r"^(gemm|attention)@\d+x\d+x\d+$")
+                self.assertEqual(set(times), {"usual"} | routes[choice.split("@")[0]])
+            gemms = [choice for choice in report["milliseconds"] if choice.startswith("gemm@")]
+            self.assertTrue(any(choice.startswith("gemm@1x") for choice in gemms))
             table = pathlib.Path(report["file"])
             self.assertTrue(table.is_relative_to(folder))
             (key, routes), = json.loads(table.read_text()).items()
             self.assertEqual(routes, report["routes"])
 
-            table.write_text(json.dumps({key: [choice + "=split" for choice in report["milliseconds"]]}))
+            table.write_text(json.dumps({key: [choice + "=split" for choice in gemms]}))
             tuned = bench()
             self.assertTrue(tuned["tuned"])
             self.assertIn("gemm_split", tuned["gpu_ms_by_kernel"])

@@ -131,7 +131,11 @@ TEST(Generation, AFullContextCanBeShortened) {
   Session session = *model.session();
   const std::vector<u32> prompt(100, 5);
   GenerationOptions options{.max_tokens = 60, .ignore_end = true};
-  options.shorten_prompt = [](u32) { return std::vector<u32>(20, 5); };
+  options.shorten = [](std::span<const u32> answer) {
+    std::vector<u32> text(20, 5);
+    text.insert(text.end(), answer.begin(), answer.end());
+    return text;
+  };
   auto answer = *Generation::start(model, session, prompt, options);
   run(answer);
   EXPECT_EQ(answer.reason(), StopReason::max_tokens);
@@ -142,6 +146,26 @@ TEST(Generation, AFullContextCanBeShortened) {
   std::vector<u32> text(20, 5);
   text.insert(text.end(), tokens.begin(), tokens.begin() + 29);
   expect_same_answer(tokens.subspan(29), fresh_answer(model, text, 31));
+}
+
+TEST(Generation, AnswersLongerThanTheContextGoOnFromTheirEnd) {
+  const LanguageModel model = tiny_model();
+  Session session = *model.session();
+  GenerationOptions options{.max_tokens = 300, .ignore_end = true};
+  options.shorten = [](std::span<const u32> answer) { return std::vector<u32>(answer.end() - 40, answer.end()); };
+  auto answer = *Generation::start(model, session, std::vector<u32>(9, 5), options);
+  run(answer);
+  EXPECT_EQ(answer.reason(), StopReason::max_tokens);
+  EXPECT_EQ(answer.tokens().size(), 300u);
+  EXPECT_EQ(answer.stats().shortened, 3u);
+}
+
+TEST(Generation, WhatEndsAnAnswerCountsMoreThanAFullContext) {
+  const LanguageModel model = tiny_model();
+  Session session = *model.session();
+  auto answer = *Generation::start(model, session, std::vector<u32>(128, 5), {.max_tokens = 1, .ignore_end = true});
+  run(answer);
+  EXPECT_EQ(answer.reason(), StopReason::max_tokens);
 }
 
 TEST(Generation, ACancelledAnswerLeavesAUsableSession) {

@@ -32,6 +32,22 @@ TEST(SteadyState, AStepAllocatesAndCreatesNothing) {
   EXPECT_LE(after.writes - before.writes, 60u);  // one upload per step: parameters and inputs together
 }
 
+// A step like the one before is recorded while that one runs, and must see its own inputs all the same.
+TEST(SteadyState, StepsThatWereRecordedAheadEqualFreshOnes) {
+  const std::vector<i64> tokens{3, 200, 3, 77, 78, 79, 80, 3};
+  std::vector<std::vector<f32>> expected;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    Llama fresh;
+    for (size_t j = 0; j < i; ++j) fresh.logits({tokens[j]}, i64(j));
+    fresh.logits({1, 2}, i64(i));  // of another shape, so nothing that was recorded fits
+    expected.push_back(fresh.logits({tokens[i]}, i64(i)));
+  }
+  Llama llama;
+  const u64 before = device().usage().recorded_nanoseconds;
+  for (size_t i = 0; i < tokens.size(); ++i) EXPECT_EQ(llama.logits({tokens[i]}, i64(i)), expected[i]) << i;
+  EXPECT_GT(device().usage().recorded_nanoseconds, before);
+}
+
 TEST(SteadyState, AStaticStepPlansNothingAgain) {
   Llama llama;
   ASSERT_TRUE(llama.step({1, 2, 3}, 0).has_value());

@@ -67,6 +67,8 @@ export class ModelCache {
   /** A file of a server: from the cache what is there, the rest from the server into the cache. */
   async open(from: string | URL, init: RequestInit = {}): Promise<Source> {
     const url = absolute(from);
+    const usable = await this.#open().then(() => true, () => false); // a page may be forbidden to store anything
+    if (!usable) return fromUrl(url, init);
     const known = await this.find(url);
     let file: ServerFile | undefined;
     try {
@@ -89,8 +91,7 @@ export class ModelCache {
 
   /** For CachedSource, as all below. */
   async find(url: string): Promise<Entry | undefined> {
-    const found = await (await this.#open()).match(await nameOf(url));
-    return found ? ((await found.json()) as Entry) : undefined;
+    return readEntry(await (await this.#open()).match(await nameOf(url)));
   }
 
   async save(entry: Entry): Promise<void> {
@@ -125,7 +126,7 @@ export class ModelCache {
     return true;
   }
 
-  #open(): Promise<Cache> {
+  async #open(): Promise<Cache> {
     if (!('caches' in globalThis))
       throw new PteronError('unsupported', 'this page has no Cache storage; load with cache: false');
     return caches.open(this.#name);
@@ -134,8 +135,8 @@ export class ModelCache {
   async #entries(): Promise<Entry[]> {
     const cache = await this.#open();
     const names = (await cache.keys()).filter(({ url }) => url.endsWith('/entry'));
-    const entries = await Promise.all(names.map(async (name) => (await cache.match(name))?.json() as Promise<Entry>));
-    return entries.sort((a, b) => a.used - b.used);
+    const entries = await Promise.all(names.map(async (name) => readEntry(await cache.match(name))));
+    return entries.filter((entry) => entry !== undefined).sort((a, b) => a.used - b.used);
   }
 
   async #drop(entry: Entry): Promise<void> {
@@ -156,6 +157,12 @@ export class ModelCache {
       await this.#drop(oldest);
     }
   }
+}
+
+/** What is no entry counts as none. */
+async function readEntry(stored: Response | undefined): Promise<Entry | undefined> {
+  const entry = (await stored?.json().catch(() => undefined)) as Entry | undefined;
+  return Array.isArray(entry?.hashes) && entry.hashes.length === Math.ceil(entry.size / chunkBytes) ? entry : undefined;
 }
 
 const absolute = (url: string | URL): string => new URL(url, globalThis.location?.href).href;

@@ -124,6 +124,11 @@ export class Engine {
     return this.#module.port.watch.failure?.kind === 'device lost';
   }
 
+  /** Whether the module is beyond use; only a new engine helps. */
+  get stopped(): boolean {
+    return this.#module.stopped;
+  }
+
   usage(): Usage {
     this.#check();
     return this.#module.json(this.#module.call.pteron_engine_usage(this.#module.engine));

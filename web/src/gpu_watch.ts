@@ -56,7 +56,12 @@ export class GpuWatch {
     if (this.#pending.size > 0) await Promise.race(this.#pending);
   }
 
-  /** Resolves when everything that was tracked has ended. */
+  /** Resolves when everything that is under way now has ended. */
+  async round(): Promise<void> {
+    await Promise.all(this.#pending);
+  }
+
+  /** Resolves when everything that was tracked has ended, and what was tracked meanwhile. */
   async settle(): Promise<void> {
     while (this.#pending.size > 0) await Promise.all(this.#pending);
   }

@@ -11,4 +11,4 @@ export {
   Program, type Epilogue, type LoadOptions, type MethodInfo, type MethodReport, type Progress, type ValueInfo,
 } from './program.ts';
 export { fromBlob, fromBytes, fromUrl, type Source } from './source.ts';
-export { tensor, type DType, type Tensor, type TensorData } from './tensor.ts';
+export { numbers, tensor, type DType, type Tensor, type TensorData } from './tensor.ts';

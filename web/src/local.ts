@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Runs models on this thread. A device that is lost is opened again and its models are loaded again, from the cache where
-// they are in it; an answer that was under way goes on.
+// they are in it; an answer that was under way goes on. A module that stopped is replaced at the next call.
 import { ModelCache } from './cache.ts';
 import type { ChatMessage, ChatOptions, ChatPiece, ChatResult, ChatSession } from './chat.ts';
 import { Engine, type EngineInfo, type EngineOptions } from './engine.ts';
@@ -21,7 +21,9 @@ interface Parts {
 
 interface Loaded {
   request: LoadRequest;
-  parts: Promise<Parts> | undefined; // nothing: the device was lost
+  parts: Promise<Parts> | undefined; // nothing: the engine was lost
+  /** Of the method that is run: whether it is as in the file, has been changed by runs, or was lost since. */
+  state: 'fresh' | 'used' | 'gone';
   profiling: boolean;
   answering: boolean;
 }
@@ -43,6 +45,7 @@ export class LocalHost implements Host {
   readonly #models = new Map<number, Loaded>();
   #options: EngineOptions | undefined; // nothing: not open
   #engine: Promise<Engine> | undefined;
+  #opened: Engine | undefined; // what #engine came to
   #last = 0;
 
   async open(options: EngineOptions): Promise<EngineInfo> {
@@ -51,29 +54,40 @@ export class LocalHost implements Host {
   }
 
   async load(request: LoadRequest, { signal, emit }: Context<Progress>): Promise<{ model: number; info: ModelInfo }> {
-    const parts = this.#build(request, signal, emit);
+    const build = (): Promise<Parts> => this.#build(request, signal, emit);
+    const parts = build().catch(async (error: unknown) => {
+      if (!isLost(error)) throw error;
+      await this.#recover(error);
+      return build();
+    });
     const { info } = await parts;
     this.#last += 1;
-    this.#models.set(this.#last, { request, parts, profiling: false, answering: false });
+    this.#models.set(this.#last, { request, parts, state: 'fresh', profiling: false, answering: false });
     return { model: this.#last, info };
   }
 
   async run({ model, inputs, outputs }: { model: number; inputs: readonly Tensor[]; outputs?: number[] }): Promise<Tensor[]> {
     const loaded = this.#find(model);
-    const attempt = async (): Promise<Tensor[]> => {
-      const { info } = await this.#parts(loaded);
-      return (await this.#method(loaded)).run(inputs, outputs ?? [...info.method.outputs.keys()]);
-    };
+    const engine = await this.#ready();
     try {
-      return await attempt();
+      return await this.#runOnce(loaded, inputs, outputs);
     } catch (error) {
-      if (!isLost(error)) throw error;
+      if (!isLost(error) || !engine.lost) throw error;
       await this.#recover(error);
-      const { info } = await this.#parts(loaded);
-      if (info.report.memory.state === 0) return attempt();
-      const message = 'the GPU device was lost; the model has been loaded again, but its state is gone: start again';
-      throw new PteronError('device lost', message, { cause: error });
+      return this.#runOnce(loaded, inputs, outputs);
     }
+  }
+
+  async #runOnce(loaded: Loaded, inputs: readonly Tensor[], outputs?: number[]): Promise<Tensor[]> {
+    const { info } = await this.#parts(loaded);
+    if (loaded.state === 'gone') {
+      loaded.state = 'fresh';
+      const message = 'the GPU device was lost; the model has been loaded again, but its state is gone: start again';
+      throw new PteronError('device lost', message);
+    }
+    const method = await this.#method(loaded);
+    if (info.report.memory.state > 0) loaded.state = 'used';
+    return method.run(inputs, outputs ?? [...info.method.outputs.keys()]);
   }
 
   async chat(
@@ -91,7 +105,9 @@ export class LocalHost implements Host {
   }
 
   async reset({ model }: { model: number }): Promise<void> {
-    const { method, chat } = await this.#parts(this.#find(model));
+    const loaded = this.#find(model);
+    const { method, chat } = await this.#parts(loaded);
+    loaded.state = 'fresh';
     method?.reset();
     chat?.reset();
   }
@@ -119,24 +135,43 @@ export class LocalHost implements Host {
   }
 
   async close(): Promise<void> {
-    const engine = await this.#engine?.catch(() => undefined);
     this.#options = undefined;
-    this.#engine = undefined;
     this.#models.clear();
-    engine?.dispose();
+    await this.#engine?.catch(() => undefined);
+    this.#discard();
   }
 
   /** The engine; what failed to open is tried again at the next call. */
-  #ready(): Promise<Engine> {
+  async #ready(): Promise<Engine> {
     if (!this.#options) throw new PteronError('invalid', 'the engine has been disposed of');
-    if (this.#engine) return this.#engine;
-    const opening = Engine.create(this.#options);
-    opening.catch(() => (this.#engine = undefined));
-    this.#engine = opening;
-    return opening;
+    if (this.#opened?.stopped) this.#discard();
+    this.#engine ??= this.#open(this.#options);
+    return this.#engine;
+  }
+
+  async #open(options: EngineOptions): Promise<Engine> {
+    try {
+      this.#opened = await Engine.create(options);
+      return this.#opened;
+    } catch (error) {
+      this.#engine = undefined;
+      throw error;
+    }
+  }
+
+  /** Lets go of the engine. Models are loaded again when they are next used. */
+  #discard(): void {
+    for (const loaded of this.#models.values()) {
+      loaded.parts = undefined;
+      if (loaded.state === 'used') loaded.state = 'gone';
+    }
+    this.#engine = undefined;
+    this.#opened?.dispose();
+    this.#opened = undefined;
   }
 
   #find(model: number): Loaded {
+    if (this.#opened?.stopped) this.#discard();
     const loaded = this.#models.get(model);
     if (!loaded) throw new PteronError('invalid', 'the model has been disposed of');
     return loaded;
@@ -164,12 +199,7 @@ export class LocalHost implements Host {
   /** Opens the device again, once, whoever notices first. */
   async #recover(error: unknown): Promise<void> {
     if (this.#options?.device) throw error; // the page's own, and its to replace
-    const lost = this.#ready();
-    const engine = await lost;
-    if (this.#engine !== lost || !engine.lost) return;
-    for (const loaded of this.#models.values()) loaded.parts = undefined;
-    this.#engine = undefined;
-    engine.dispose();
+    if (this.#opened?.lost) this.#discard();
     await this.#ready();
   }
 

@@ -129,6 +129,11 @@ export class Module {
     return this.#engine;
   }
 
+  /** Whether it is beyond use. */
+  get stopped(): boolean {
+    return this.#broken !== undefined;
+  }
+
   /** Calls a function that releases something, unless the module is beyond that. */
   release(free: (handle: Handle) => void, handle: Handle): void {
     if (!this.#broken) free(handle);

@@ -40,6 +40,7 @@ export interface Progress {
   phase: 'download' | 'program' | 'weights' | 'pipelines';
   /** Bytes; of pipelines: how many. */
   done: number;
+  /** 0: not known yet, of a stream. */
   total: number;
 }
 
@@ -71,6 +72,7 @@ export class Program implements Disposable {
   readonly #options: LoadOptions;
   #handle: Handle;
   #loading: Promise<unknown> = Promise.resolve();
+  #told: Progress | undefined;
   #description: { methods: MethodInfo[]; constants: Record<string, number[]> } = { methods: [], constants: {} };
 
   /** For Engine. */
@@ -199,7 +201,7 @@ export class Program implements Disposable {
     for (;;) {
       this.#check();
       const need = this.#record(call.pteron_program_next(this.#handle));
-      this.#options.onProgress?.(need.progress);
+      this.#tell(need.kind === Need.nothing ? undefined : need.progress);
       if (need.kind === Need.nothing) return;
       if (need.kind === Need.data) {
         const at = this.#module.handle(call.pteron_program_buffer(this.#handle, need.size));
@@ -214,6 +216,15 @@ export class Program implements Disposable {
         this.#module.check(call.pteron_program_poll(this.#handle));
       }
     }
+  }
+
+  /** Progress, or that there is nothing left to do. A phase is complete when something else follows. */
+  #tell(progress: Progress | undefined): void {
+    const { onProgress } = this.#options;
+    if (this.#told && this.#told.phase !== progress?.phase && this.#told.done < this.#told.total)
+      onProgress?.({ ...this.#told, done: this.#told.total });
+    this.#told = progress?.total ? progress : undefined;
+    if (this.#told) onProgress?.(this.#told);
   }
 
   async #read(source: number, offset: number, size: number): Promise<Uint8Array> {

@@ -37,9 +37,35 @@ export interface ModelOptions {
   disabledPasses?: string[];
 }
 
-async function cloneable(file: ModelFile): Promise<string | Blob> {
+type Watching = Pick<ModelOptions, 'onProgress' | 'signal'>;
+
+/** A stream is a blob when it has ended: it is read in another order, and browsers keep large blobs on disk. */
+async function collect(stream: ReadableStream<Uint8Array>, { onProgress, signal }: Watching): Promise<Blob> {
+  const reader = stream.getReader();
+  const stop = (): void => void reader.cancel().catch(() => undefined);
+  signal?.addEventListener('abort', stop, { once: true });
+  let done = 0;
+  let failure: unknown;
+  const counted = new ReadableStream<Uint8Array>({
+    async pull(to) {
+      const piece = await reader.read().catch((error: unknown) => void (failure = error));
+      if (!piece?.value || signal?.aborted) return to.close();
+      done += piece.value.length;
+      onProgress?.({ phase: 'download', done, total: 0 });
+      to.enqueue(piece.value);
+    },
+  });
+  const blob = await new Response(counted).blob();
+  signal?.removeEventListener('abort', stop);
+  if (signal?.aborted) throw new PteronError('cancelled', 'loading was cancelled');
+  if (failure === undefined) return blob;
+  const why = failure instanceof Error ? failure.message : String(failure);
+  throw new PteronError('invalid', `the stream broke off behind byte ${done}: ${why}`, { cause: failure });
+}
+
+async function cloneable(file: ModelFile, watching: Watching): Promise<string | Blob> {
   if (typeof file === 'string' || file instanceof URL) return new URL(file, globalThis.location?.href).href;
-  if (file instanceof ReadableStream) return new Response(file).blob();
+  if (file instanceof ReadableStream) return collect(file, watching);
   return file instanceof Blob ? file : new Blob([file]);
 }
 
@@ -51,6 +77,8 @@ async function cloneableWasm(wasm: WasmSource): Promise<WasmSource> {
 export class Pteron implements Disposable {
   /** The GPU and what can be run on it. */
   readonly info: EngineInfo;
+  /** Resolves if the worker stops by itself, with the reason; models are gone then and a new Pteron is needed. */
+  readonly stopped: Promise<PteronError>;
   readonly #host: Host;
   readonly #end: () => void;
   #disposed = false;
@@ -71,7 +99,7 @@ export class Pteron implements Disposable {
 
   static async #here(options: EngineOptions): Promise<Pteron> {
     const host = new LocalHost();
-    return new Pteron(host, await host.open(options), () => void host.close());
+    return new Pteron(host, await host.open(options), () => void host.close(), new Promise(() => undefined));
   }
 
   static async #inWorker(make: true | (() => Worker), options: EngineOptions): Promise<Pteron> {
@@ -80,40 +108,46 @@ export class Pteron implements Disposable {
         ? make()
         : new Worker(new URL(/* @vite-ignore */ 'worker.js', import.meta.url), { type: 'module', name: 'pteron' });
     const { host, stop } = connect(worker);
-    worker.addEventListener('error', (event) => {
-      event.preventDefault();
-      const why = event.message || 'its script could not be loaded';
-      stop(new PteronError('internal', `the worker stopped: ${why}; create a new Pteron`));
-    });
+    const stopped = new Promise<PteronError>((resolve) =>
+      worker.addEventListener('error', (event) => {
+        event.preventDefault();
+        const why = event.message || 'its script could not be loaded';
+        const error = new PteronError('internal', `the worker stopped: ${why}; create a new Pteron`);
+        worker.terminate();
+        stop(error);
+        resolve(error);
+      }));
     const end = (): void => {
       stop(new PteronError('cancelled', 'Pteron has been disposed of'));
       worker.terminate();
     };
     try {
       const request = options.wasm ? { ...options, wasm: await cloneableWasm(options.wasm) } : options;
-      return new Pteron(host, await host.open(request), end);
+      return new Pteron(host, await host.open(request), end, stopped);
     } catch (error) {
       end();
       throw error;
     }
   }
 
-  private constructor(host: Host, info: EngineInfo, end: () => void) {
+  private constructor(host: Host, info: EngineInfo, end: () => void, stopped: Promise<PteronError>) {
     this.#host = host;
     this.info = info;
     this.#end = end;
+    this.stopped = stopped;
   }
 
   /** Loads a program from where it is. Weights are streamed to the GPU. */
   async load(file: ModelFile, options: ModelOptions = {}): Promise<Model> {
     if (this.#disposed) throw new PteronError('invalid', 'Pteron has been disposed of');
     const { onProgress, signal, cache = true, data = [], tokenizer, method = 'forward', ...rest } = options;
-    const files = await Promise.all([file, ...data].map(cloneable));
+    const watching = { ...(onProgress && { onProgress }), ...(signal && { signal }) };
+    const files = await Promise.all([file, ...data].map((each) => cloneable(each, watching)));
     const request = {
       files,
       method,
       cache: cache === true ? {} : cache,
-      ...(tokenizer && { tokenizer: await cloneable(tokenizer) }),
+      ...(tokenizer && { tokenizer: await cloneable(tokenizer, {}) }),
       ...(rest.chatTemplate !== undefined && { chatTemplate: rest.chatTemplate }),
       ...(rest.epilogues && { epilogues: rest.epilogues }),
       ...(rest.disabledPasses && { disabledPasses: rest.disabledPasses }),

@@ -25,14 +25,41 @@ export interface Tensor<T extends DType = DType> {
   data: TensorData<T>;
 }
 
-/** `tensor('int64', [1, 3], [37n, 235n, 396n])`. Numbers are converted to the element type. */
+/** `tensor('int64', [1, 3], [37, 235, 396])`. Numbers are converted to the element type. */
 export function tensor<T extends DType>(dtype: T, shape: readonly number[], values: TensorData<T> | readonly (number | bigint)[]): Tensor<T> {
   if (!(values instanceof Array)) return { dtype, shape, data: values };
   const data =
-    dtype === 'int64'
-      ? BigInt64Array.from(values, BigInt)
-      : new (arrays[dtype] as Float32ArrayConstructor)(values.map(Number));
+    dtype === 'int64' ? BigInt64Array.from(values, BigInt)
+    : dtype === 'float16' ? Uint16Array.from(values, (value) => halfBits(Number(value)))
+    : new (arrays[dtype] as Float32ArrayConstructor)(values.map(Number));
   return { dtype, shape, data: data as TensorData<T> };
+}
+
+/** The elements as numbers, whatever their type is. */
+export function numbers({ dtype, data }: Tensor): number[] {
+  return Array.from(data as ArrayLike<number | bigint>, dtype === 'float16' ? (bits) => halfValue(Number(bits)) : Number);
+}
+
+function halfValue(bits: number): number {
+  const sign = bits & 0x8000 ? -1 : 1;
+  const exponent = (bits >> 10) & 31;
+  const mantissa = bits & 0x3ff;
+  if (exponent === 31) return mantissa ? NaN : sign * Infinity;
+  return sign * (exponent === 0 ? mantissa * 2 ** -24 : (1024 + mantissa) * 2 ** (exponent - 25));
+}
+
+/** The nearest half; of two, the even one. */
+function halfBits(value: number): number {
+  const sign = Object.is(Math.sign(value), -0) || value < 0 ? 0x8000 : 0;
+  if (Number.isNaN(value)) return 0x7e00;
+  const size = Math.abs(value);
+  if (size >= 65520) return sign | 0x7c00; // infinity
+  const exponent = Math.max(-14, Math.floor(Math.log2(size || 1e-9)));
+  const unit = 2 ** (exponent - 10);
+  const scaled = size / unit;
+  const floor = Math.floor(scaled);
+  const up = scaled - floor > 0.5 || (scaled - floor === 0.5 && floor % 2 === 1);
+  return sign | (((exponent + 14) << 10) + floor + (up ? 1 : 0)); // a mantissa that overflows carries into the exponent
 }
 
 export function elementsOf(shape: readonly number[]): number {

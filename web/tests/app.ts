@@ -1,80 +1,88 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The page in app/ as a user sees it: load files, chat, run tensors, go offline. Screenshots are kept.
-import { mkdirSync } from 'node:fs';
+// The page in app/ as a user sees it: load files, chat, run tensors, lose the GPU, go offline. Screenshots are kept.
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { pathOf, sendFile } from '../serve_files.ts';
-import type { Handler } from './chromium.ts';
+import { allowTokens, answered, ask, expect, keep, loadFiles, problemOf, withFault } from './app_support.ts';
+import { npy, png, readNpyFloats } from './files.ts';
 
-const web = join(import.meta.dirname, '..');
-export const screenshots = join(web, '..', 'build', 'screenshots');
-
-/** What is served: the page, and `models` beside it. */
-export function serveApp(models: string): Handler {
-  return (request, response) => {
-    const path = pathOf(request);
-    const inModels = path.startsWith('models/');
-    sendFile(request, response, inModels ? join(models, path.slice(7)) : join(web, 'dist', 'app', path || 'index.html'));
-  };
-}
-
-async function keep(page: Page, name: string): Promise<void> {
-  mkdirSync(screenshots, { recursive: true });
-  for (const [width, height] of [[1280, 860], [390, 844]] as const) {
-    await page.setViewportSize({ width, height });
-    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
-    if (wide > width) throw new Error(`${name}: the page is ${wide} wide on a screen of ${width}`);
-    await page.screenshot({ path: join(screenshots, `${name}-${width}.png`), fullPage: true });
-  }
-  await page.setViewportSize({ width: 1280, height: 860 });
-}
-
-async function answered(page: Page): Promise<string> {
-  await page.locator('#log .assistant:last-child:not(.busy)').waitFor({ timeout: 60_000 });
-  return (await page.locator('#log .assistant:last-child .body').textContent()) ?? '';
-}
-
-function expect(condition: boolean, message: string): asserts condition {
-  if (!condition) throw new Error(message);
-}
+const data = join(import.meta.dirname, '..', '..', 'tests', 'data');
 
 /** `files`: a program with its tokenizer and template. */
-export const appTests: Record<string, (page: Page, files: string[]) => Promise<void>> = {
+export type AppTest = (page: Page, files: string[], stopServer: () => Promise<void>) => Promise<void>;
+
+/** In this order, on one page. */
+export const appTests: Record<string, AppTest> = {
   async 'the page says which GPU it has'(page) {
-    await page.locator('#gpu', { hasText: 'buffers up to' }).waitFor();
+    await page.locator('#gpu.ready').waitFor();
+    await page.locator('#device', { hasText: 'Largest buffer' }).waitFor();
     await keep(page, 'start');
   },
 
+  async 'files that are no program are refused with their names'(page, files) {
+    await page.locator('#files').setInputFiles(files.filter((file) => !file.endsWith('.pte')));
+    expect((await problemOf(page)).includes('is a .pte file'), 'it says something else');
+    await page.locator('#files').setInputFiles([{ name: 'broken.pte', mimeType: '', buffer: Buffer.alloc(100) }]);
+    await page.locator('#problem', { hasText: 'broken.pte' }).waitFor();
+    await page.locator('#loader').waitFor();
+  },
+
   async 'files that are chosen are loaded and described'(page, files) {
-    await page.locator('#files').setInputFiles(files);
-    await page.locator('#question:enabled').waitFor({ timeout: 60_000 });
+    await loadFiles(page, files);
     const card = (await page.locator('#card').textContent()) ?? '';
-    expect(card.includes('model.pte') && card.includes('Weights') && card.includes('ops of'), card);
+    expect(['model.pte', 'Weights', 'KV caches', 'ops of', '128 tokens'].every((words) => card.includes(words)), card);
+    expect(await page.locator('#problem').isHidden(), 'the old problem is still there');
+    expect(await page.locator('#question').evaluate((element) => element === document.activeElement), 'the message is not focused');
   },
 
   async 'a question is answered, again if wanted, and measured'(page) {
-    await page.locator('#max-tokens').fill('16');
-    await page.locator('#question').fill('Hello there');
-    await page.keyboard.press('Enter');
-    const first = await answered(page);
+    await allowTokens(page, 16);
+    const first = await ask(page, 'Hello there');
     expect(first.length > 0, 'the answer is empty');
     expect(Number(await page.locator('#rate').textContent()) > 0, 'no tokens per second');
+    expect(await page.locator('#log .note', { hasText: '16 tokens' }).isVisible(), 'the answer is not measured');
     await page.locator('#profile').check();
     await page.getByRole('button', { name: 'Regenerate' }).click();
     expect((await answered(page)) === first, 'the same question was answered in another way');
     await page.locator('#bars li').first().waitFor();
-    await keep(page, 'chat');
     await page.locator('#profile').uncheck();
   },
 
+  async 'an answer can be copied'(page) {
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Copy' }).last().click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    expect(copied.trim() === (await answered(page)), `'${copied}' was copied`);
+  },
+
   async 'an answer can be stopped with a key'(page) {
-    await page.locator('#max-tokens').fill('100');
+    await allowTokens(page, 100);
     await page.locator('#question').fill('And more?');
     await page.keyboard.press('Enter');
     await page.locator('#log .busy .body', { hasText: /\S/ }).waitFor();
+    expect((await page.locator('#log').getAttribute('aria-busy')) === 'true', 'a half answer would be read out');
     await page.keyboard.press('Escape');
     await answered(page);
     await page.locator('#log .assistant:last-child .note', { hasText: 'Stopped.' }).waitFor();
+    expect((await page.locator('#log').getAttribute('aria-busy')) === 'false', 'the answer is not read out');
+  },
+
+  async 'a conversation survives a reload'(page, files) {
+    const before = await page.locator('#log .body').allTextContents();
+    await page.reload();
+    await loadFiles(page, files);
+    const after = await page.locator('#log .body').allTextContents();
+    expect(before.length === 4 && before.join() === after.join(), `${before.length} messages, then ${after.length}`);
+    await page.locator('#clear').click();
+    expect((await page.locator('#log .message').count()) === 0, 'it was not cleared');
+    await allowTokens(page, 24);
+    await page.getByRole('button', { name: 'What is gravity?' }).click();
+    await answered(page);
+    await page.locator('#profile').check();
+    await ask(page, 'Write *some* code');
+    await keep(page, 'chat');
+    await page.locator('#profile').uncheck();
   },
 
   async 'tabs are used with arrows, and a program runs on zeros'(page) {
@@ -83,29 +91,94 @@ export const appTests: Record<string, (page: Page, files: string[]) => Promise<v
     await page.locator('#view-tensors').waitFor();
     await page.locator('#run').click();
     await page.locator('.output', { hasText: 'float32 [1, 512]' }).first().waitFor();
-    await page.locator('#theme').click();
-    await keep(page, 'tensors-other-theme');
-    await page.locator('#theme').click();
+  },
+
+  async 'a CNN takes arrays and images and gives arrays'(page) {
+    const folder = join(data, 'ops', 'models', 'mobilenet');
+    const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'));
+    const [input] = manifest.inputs;
+    const [output] = manifest.outputs;
+    const raw = readFileSync(join(folder, 'data.bin'));
+    const part = ({ offset, size }: { offset: number; size: number }): Float32Array =>
+      new Float32Array(new Uint8Array(raw.subarray(offset, offset + size)).buffer);
+    const run = async (file: { name: string; mimeType: string; buffer: Buffer }): Promise<Float32Array> => {
+      await page.locator('#input-0').setInputFiles(file);
+      await page.locator('#run').click();
+      await page.locator('#run:enabled').waitFor();
+      const download = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'Save output 0' }).click();
+      return readNpyFloats(readFileSync(await (await download).path()));
+    };
+    await page.getByRole('button', { name: 'Open another model' }).click();
+    await page.locator('#files').setInputFiles(join(folder, 'model.pte'));
+    await page.locator('fieldset', { hasText: `float32 [${input.shape.join(', ')}]` }).waitFor();
+    const scores = await run({ name: 'x.npy', mimeType: '', buffer: npy(part(input), input.shape) });
+    const wanted = part(output);
+    expect(scores.length === wanted.length && scores.every((value, i) => Math.abs(value - (wanted[i] ?? 0)) < 1e-2), `${scores.slice(0, 5)}`);
+    const [, channels, height, width] = input.shape as [number, number, number, number];
+    const colour = [200, 100, 50];
+    const normal = colour.map((value, c) => (value / 255 - [0.485, 0.456, 0.406][c]!) / [0.229, 0.224, 0.225][c]!);
+    const plain = Float32Array.from({ length: channels * height * width }, (_, i) => normal[Math.floor(i / (height * width))] ?? 0);
+    const fromImage = await run({ name: 'plain.png', mimeType: 'image/png', buffer: png(96, 64, colour) });
+    await page.locator('img.preview').waitFor();
+    await keep(page, 'tensors');
+    const fromArray = await run({ name: 'plain.npy', mimeType: '', buffer: npy(plain, input.shape) });
+    expect(fromImage.every((value, i) => Math.abs(value - (fromArray[i] ?? 0)) < 1e-4), 'the image is another input');
+    await page.locator('#input-0').setInputFiles({ name: 'wrong.npy', mimeType: '', buffer: npy(new Float32Array(4), [2, 2]) });
+    await page.locator('#run').click();
+    expect((await problemOf(page)).includes('input 0'), 'a wrong shape is not explained');
   },
 
   async 'everything that can be used has a name'(page) {
     const nameless = await page.evaluate(() =>
-      [...document.querySelectorAll('button, input, textarea, select')]
+      [...document.querySelectorAll('button, input, textarea, select, [role=img], [role=tabpanel], section, aside')]
         .filter((element) => {
           if (!element.checkVisibility()) return false;
           const { labels } = element as HTMLInputElement;
-          return !element.getAttribute('aria-label') && !element.textContent?.trim() && !labels?.length;
+          const named = element.getAttribute('aria-label') || element.getAttribute('aria-labelledby');
+          return !named && !element.textContent?.trim() && !labels?.length;
         })
         .map(({ outerHTML }) => outerHTML));
     expect(nameless.length === 0, nameless.join('\n'));
   },
 
-  async 'the page opens without a network'(page) {
+  async 'a lost GPU device is opened again in the page and the conversation goes on'(page, files) {
+    await withFault(page, '', async (tab, worker) => {
+      await loadFiles(tab, files);
+      await ask(tab, 'Hello');
+      await worker().evaluate(() => (globalThis as unknown as { device: GPUDevice }).device.destroy());
+      await ask(tab, 'And now?');
+      await tab.locator('#log .note', { hasText: 'opened again' }).waitFor();
+      expect((await tab.locator('#log .message').count()) === 4, 'the conversation is another one');
+      expect(await tab.locator('#problem').isHidden(), 'a problem is shown');
+    });
+  },
+
+  async 'a worker that crashes is replaced with a click, the conversation stays'(page, files) {
+    await withFault(page, '', async (tab, worker) => {
+      await loadFiles(tab, files);
+      await ask(tab, 'Hello');
+      await worker().evaluate(() => void setTimeout(() => { throw new Error('as if by a bug'); }));
+      expect((await problemOf(tab)).includes('the worker stopped'), 'it says something else');
+      await tab.getByRole('button', { name: 'Start again' }).click();
+      await tab.locator('#question:enabled').waitFor();
+      await ask(tab, 'And now?');
+      expect((await tab.locator('#log .message').count()) === 4, 'the conversation is another one');
+    });
+  },
+
+  async 'no WebGPU and no adapter are explained on the page'(page) {
+    const without = "Object.defineProperty(navigator, 'gpu', { value: undefined });";
+    await withFault(page, without, async (tab) => expect((await problemOf(tab)).includes('no WebGPU'), 'it says something else'));
+    const empty = "Object.defineProperty(navigator, 'gpu', { value: { requestAdapter: async () => null } });";
+    await withFault(page, empty, async (tab) => expect((await problemOf(tab)).includes('found no GPU'), 'it says something else'));
+  },
+
+  async 'the page opens when the server is gone'(page, _, stopServer) {
     await page.evaluate(async () => (await navigator.serviceWorker.ready).active?.state);
     await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
-    await page.context().setOffline(true);
+    await stopServer();
     await page.reload();
-    await page.locator('#gpu', { hasText: 'buffers up to' }).waitFor();
-    await page.context().setOffline(false);
+    await page.locator('#gpu.ready').waitFor();
   },
 };

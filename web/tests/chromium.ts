@@ -21,10 +21,20 @@ const emptyPage: Handler = (_, response) => {
   response.end('<!doctype html><title>Pteron</title>');
 };
 
-// Opens a page of a local server, runs `use` on it and closes everything.
-export async function withPage<T>(use: (page: Page) => Promise<T>, handler: Handler = emptyPage): Promise<T> {
+/** What nobody caught in pages: errors and rejections. Tests look here and empty it. */
+export const uncaught: string[] = [];
+
+// Opens a page of a local server, runs `use` on it and closes everything. `stopServer` is for what goes on without it.
+export async function withPage<T>(
+  use: (page: Page, stopServer: () => Promise<void>) => Promise<T>, handler: Handler = emptyPage,
+): Promise<T> {
   const server = createServer(handler);
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const stopServer = (): Promise<void> =>
+    new Promise((stopped) => {
+      server.close(() => stopped());
+      server.closeAllConnections();
+    });
   const { port } = server.address() as AddressInfo;
   const browser = await chromium.launch({
     executablePath: process.env['PTERON_CHROMIUM'] ?? '/usr/bin/chromium',
@@ -37,15 +47,14 @@ export async function withPage<T>(use: (page: Page) => Promise<T>, handler: Hand
       // Tests ask for files that are not there, and browsers for an icon.
       if (!message.text().startsWith('Failed to load resource')) console.log(message.text());
     });
-    page.on('pageerror', (error) => console.error(`uncaught in the page: ${error.message}`));
+    page.on('pageerror', (error) => uncaught.push(error.message));
     await page.goto(`http://127.0.0.1:${port}/`);
     const problem = await page.evaluate(whyNoWebGpu);
     if (problem) throw new Error(`${problem} (${browser.version()})`);
-    return await use(page);
+    return await use(page, stopServer);
   } finally {
     await browser.close();
-    server.closeAllConnections();
-    server.close();
+    await stopServer();
   }
 }
 

@@ -1,23 +1,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs the browser version (web/dist) in headless Chromium: its own tests, the README's examples, the page, then fixtures:
-// one of each suite, with --full (or PTERON_FULL in the environment) or --only all of them.
-// usage: node web.ts [--only TEXT] [--full] | node web.ts --model smollm2.pte: a chat model's tests alone
-import { copyFileSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+// Runs the browser version (web/dist) in headless Chromium.
+// usage: node web.ts PART [--only TEXT] [--model smollm2.pte --native pteron]
+//   tests      what the package promises, its README's examples
+//   page       the page in app/ as a user sees it
+//   fixtures   real programs with goldens: all of them, or those whose folder contains TEXT
+//   chat       a real chat model, against the native build, and in the page
+import { execFileSync } from 'node:child_process';
+import {
+  copyFileSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Page } from 'playwright-core';
-import { appTests, serveApp } from './app.ts';
-import { withPage } from './chromium.ts';
+import { appTests, type AppTest } from './app.ts';
+import { serveApp } from './app_support.ts';
+import { chatAppTests } from './chat_app.ts';
+import { uncaught, withPage } from './chromium.ts';
 import { serve } from './server.ts';
 import { tinyTemplate, tinyTokenizer } from './tiny_chat.ts';
 
 const limits = { goal: 600_000, most: 1_500_000 }; // bytes of pteron.wasm
-const { values: options } = parseArgs({
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
     only: { type: 'string', default: '' },
-    full: { type: 'boolean', default: 'PTERON_FULL' in process.env },
-    model: { type: 'string' },
+    model: { type: 'string', default: '' },
+    native: { type: 'string', default: '' },
   },
 });
 const web = join(import.meta.dirname, '..');
@@ -44,7 +53,9 @@ function checkSize(): void {
 async function attempt(name: string, doing: () => Promise<unknown>): Promise<void> {
   if (!name.includes(options.only)) return;
   const started = performance.now();
-  report(name, await doing().then(() => '', (error: Error) => `${error.message}\n${error.stack}`), started);
+  const problem = await doing().then(() => '', (error: Error) => `${error.message}\n${error.stack}`);
+  const loose = uncaught.splice(0).map((message) => `nobody caught: ${message}`);
+  report(name, [problem, ...loose].filter(Boolean).join('\n     '), started);
 }
 
 async function runTests(page: Page, file: string): Promise<void> {
@@ -62,16 +73,34 @@ async function runExamples(page: Page): Promise<void> {
       page.evaluate((text) => import(URL.createObjectURL(new Blob([text], { type: 'text/javascript' }))), code));
 }
 
-async function runApp(temp: string): Promise<void> {
+async function runApp(tests: Record<string, AppTest>, models: string): Promise<void> {
   const files = ['model.pte', 'tokenizer.json', 'chat_template.jinja'].map((name) => join(temp, name));
-  const names = Object.keys(appTests);
-  if (!names.some((name) => name.includes(options.only))) return;
-  await withPage(async (page) => {
-    for (const name of names) await attempt(name, () => (appTests[name] as (typeof appTests)[string])(page, files));
-  }, serveApp(temp));
+  if (!Object.keys(tests).some((name) => name.includes(options.only))) return;
+  await withPage(async (page, stopServer) => {
+    for (const [name, test] of Object.entries(tests)) await attempt(name, () => test(page, files, stopServer));
+  }, serveApp(models));
 }
 
-async function runFixtures(page: Page, folders: string[]): Promise<void> {
+/** A folder as tools/serve_web makes it. */
+function bundle(model: string): string {
+  const folder = join(temp, 'models');
+  mkdirSync(folder);
+  symlinkSync(model, join(folder, 'smollm2.pte'));
+  writeFileSync(join(folder, 'models.json'), JSON.stringify([{ name: 'SmolLM2', file: 'smollm2.pte', bytes: statSync(model).size }]));
+  return folder;
+}
+
+/** What the native build says: enough of an answer to compare. */
+function answerNatively(): void {
+  const prompt = [504, 3575, 282, 4649, 314]; // "The capital of France is"
+  const wanted = ['--ignore-eos', '--max-tokens', '32', '--json', '--logprobs', '2', '--quiet'];
+  const answer = execFileSync(options.native, ['generate', options.model, '--token-ids', ...prompt.map(String), ...wanted], { encoding: 'utf8' });
+  writeFileSync(join(temp, 'native.json'), JSON.stringify({ prompt, ...JSON.parse(answer) }));
+}
+
+async function runFixtures(page: Page): Promise<void> {
+  const folders = roots.flatMap((root, i) =>
+    globSync('**/manifest.json', { cwd: root }).sort().map((path) => `/fixtures${i}/${dirname(path)}`));
   const started = performance.now();
   const results = await page.evaluate(
     async ({ library, fixture, urls }) => {
@@ -79,14 +108,17 @@ async function runFixtures(page: Page, folders: string[]): Promise<void> {
       const { runFixture } = await import(fixture);
       const engine = await Engine.create();
       const out: Record<string, string> = {};
-      for (const url of urls)
-        out[url] = await runFixture(engine, url).catch((error: Error) => `${error.name}: ${error.message}`);
+      const left = urls.values();
+      const worker = async (): Promise<void> => {
+        for (const url of left) out[url] = await runFixture(engine, url).catch((error: Error) => `${error.name}: ${error.message}`);
+      };
+      await Promise.all([worker(), worker(), worker(), worker()]); // while one compiles, another one runs
       const { bufferBytes } = engine.usage();
       if (bufferBytes > 0) out['all of them'] = `${bufferBytes} bytes are left on the GPU`;
       engine.dispose();
       return out;
     },
-    { library: '/src/index.ts', fixture: '/tests/page/fixture.ts', urls: folders },
+    { library: '/src/index.ts', fixture: '/tests/page/fixture.ts', urls: folders.filter((url) => url.includes(options.only)) },
   );
   const all = Object.entries(results);
   const count = (what: string): number => all.filter(([, result]) => result === what).length;
@@ -99,8 +131,6 @@ async function runFixtures(page: Page, folders: string[]): Promise<void> {
 }
 
 const roots = [join(data, 'ops'), join(shared, 'ops')].filter((root) => existsSync(root));
-const folders = roots.flatMap((root, i) =>
-  globSync('**/manifest.json', { cwd: root }).sort().map((path) => `/fixtures${i}/${dirname(path)}`));
 const temp = mkdtempSync(join(tmpdir(), 'pteron-web-'));
 copyFileSync(join(data, 'llama_tiny', 'rope_llama', 'model.pte'), join(temp, 'model.pte'));
 writeFileSync(join(temp, 'tokenizer.json'), tinyTokenizer());
@@ -112,27 +142,34 @@ const handler = serve(
   {
     dist: join(web, 'dist'),
     tests: join(web, 'tests'),
+    app: join(web, 'app'),
     data,
     temp,
     '': temp,
-    models: options.model ? dirname(options.model) : temp,
+    models: dirname(options.model),
     ...Object.fromEntries(roots.map((root, i) => [`fixtures${i}`, root])),
   },
   page,
 );
-const everySuite = [...new Map(folders.toReversed().map((url) => [dirname(url), url])).values()].reverse();
-const chosen = options.full || options.only ? folders.filter((url) => url.includes(options.only)) : everySuite;
-if (options.model) {
-  await withPage((tab) => runTests(tab, '/tests/page/model_tests.ts'), handler);
-} else {
-  checkSize();
-  await withPage(async (tab) => {
-    await runTests(tab, '/tests/page/tests.ts');
-    await runTests(tab, '/tests/page/pteron_tests.ts');
-    await runExamples(tab);
-    await runFixtures(tab, chosen);
-  }, handler);
-  await runApp(temp);
-}
+const parts: Record<string, () => Promise<void>> = {
+  async tests() {
+    checkSize();
+    await withPage(async (tab) => {
+      for (const file of ['tests', 'pteron_tests', 'loading_tests', 'failure_tests', 'app_tests']) await runTests(tab, `/tests/page/${file}.ts`);
+      await runExamples(tab);
+    }, handler);
+  },
+  page: () => runApp(appTests, temp),
+  fixtures: () => withPage(runFixtures, handler),
+  async chat() {
+    answerNatively();
+    await withPage((tab) => runTests(tab, '/tests/page/model_tests.ts'), handler);
+    await runApp(chatAppTests, bundle(options.model));
+  },
+};
+const part = parts[positionals[0] ?? ''];
+if (!part) throw new Error(`'${positionals[0]}' is no part; there are ${Object.keys(parts).join(', ')}`);
+await part();
+for (const message of uncaught) report('nothing is left uncaught', message, performance.now());
 rmSync(temp, { recursive: true });
 process.exit(failures > 0 ? 1 : 0);

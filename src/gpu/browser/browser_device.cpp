@@ -120,8 +120,8 @@ Result<Pipeline> BrowserDevice::compile_now(const PipelineSpec& spec) {
   return adopt_pipeline(create_pipeline(spec, true));
 }
 
+// What is wrong with a write or with what is read shows when the answer is polled.
 Status BrowserDevice::do_write(Id buffer, u64 offset, Bytes bytes) {
-  TRY_DO(health());
   imports::pteron_gpu_write(buffer, f64(offset), bytes.data(), u32(bytes.size()));
   return {};
 }
@@ -142,7 +142,6 @@ Status BrowserDevice::do_submit(const Submission& s) {
 }
 
 Status BrowserDevice::begin_read(Id buffer, MutableBytes into) {
-  TRY_DO(health());
   std::erase_if(reads_, [&](const Read& read) { return read.buffer == buffer; });
   reads_.push_back({buffer, into, std::exchange(durations_, nullptr)});
   imports::pteron_gpu_begin_read(buffer, u32(into.size()));
@@ -152,13 +151,13 @@ Status BrowserDevice::begin_read(Id buffer, MutableBytes into) {
 Result<bool> BrowserDevice::poll_read(Id buffer, bool wait) {
   const auto read = std::find_if(reads_.begin(), reads_.end(), [&](const Read& r) { return r.buffer == buffer; });
   if (read == reads_.end()) return internal_error("a buffer is polled that nobody reads");
-  TRY_DO(health());
   switch (imports::pteron_gpu_poll_read(buffer, read->into.data(), u32(read->into.size()))) {
     case Progress::pending:
       if (wait) return unsupported("a browser can't wait for the GPU; call finish again when it has worked");
       return false;
     case Progress::failed:
       reads_.erase(read);
+      TRY_DO(health());
       return fail(ErrorKind::device_lost, "the GPU's answer could not be read");
     case Progress::done:
       if (read->durations) imports::pteron_gpu_durations(read->durations->data(), u32(read->durations->size()));

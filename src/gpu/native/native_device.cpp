@@ -16,6 +16,7 @@ namespace {
 
 WGPUBuffer buffer_of(Id id) { return reinterpret_cast<WGPUBuffer>(id); }
 WGPUBindGroup bind_group_of(Id id) { return reinterpret_cast<WGPUBindGroup>(id); }
+WGPUCommandBuffer commands_of(Id id) { return reinterpret_cast<WGPUCommandBuffer>(id); }
 
 constexpr size_t max_bindings = 16;
 
@@ -258,6 +259,13 @@ void NativeDevice::encode_dispatches(WGPUCommandEncoder encoder, const Submissio
 }
 
 Status NativeDevice::do_submit(const Submission& submission) {
+  TRY(const Id commands, make_commands(submission));
+  const Status status = submit_commands(commands);
+  destroy_commands(commands);
+  return status;
+}
+
+Result<Id> NativeDevice::make_commands(const Submission& submission) {
   const std::scoped_lock lock(mutex_);
   TRY_DO(health());
   if (submission.durations) TRY_DO(prepare_timestamps(submission));
@@ -280,13 +288,24 @@ Status NativeDevice::do_submit(const Submission& submission) {
   }
   WGPUCommandBuffer commands = wgpuCommandEncoderFinish(encoder, nullptr);
   wgpuCommandEncoderRelease(encoder);
-  auto status = scope.pop();
-  // A submit on a lost device or of an invalid command buffer ends the process, so look first.
-  if (status) status = health();
-  if (status) wgpuQueueSubmit(queue_, 1, &commands);
-  if (commands) wgpuCommandBufferRelease(commands);
-  return status;
+  if (auto status = scope.pop(); !status || !commands) {
+    if (commands) wgpuCommandBufferRelease(commands);
+    if (status) return internal_error("commands could not be recorded");
+    return Failure(std::move(status.error()));
+  }
+  return reinterpret_cast<Id>(commands);
 }
+
+Status NativeDevice::submit_commands(Id commands) {
+  const std::scoped_lock lock(mutex_);
+  // A submit on a lost device ends the process, so look first.
+  TRY_DO(health());
+  const WGPUCommandBuffer buffer = commands_of(commands);
+  wgpuQueueSubmit(queue_, 1, &buffer);
+  return {};
+}
+
+void NativeDevice::destroy_commands(Id id) { wgpuCommandBufferRelease(commands_of(id)); }
 
 Status NativeDevice::begin_read(Id buffer, MutableBytes into) {
   const std::scoped_lock lock(mutex_);

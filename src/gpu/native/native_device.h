@@ -31,9 +31,12 @@ class NativeDevice final : public Device {
   Result<Id> make_bind_group(Id pipeline, std::span<const BindingRange> bindings, std::string_view label) override;
   Status do_write(Id buffer, u64 offset, Bytes bytes) override;
   Status do_submit(const Submission& submission) override;
+  Result<Id> make_commands(const Submission& submission) override;
+  Status submit_commands(Id commands) override;
   void destroy_buffer(Id id) override;
   void destroy_pipeline(Id id) override;
   void destroy_bind_group(Id id) override;
+  void destroy_commands(Id id) override;
   u64 buffer_size(Id id) const override;
 
  private:

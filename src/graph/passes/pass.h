@@ -14,6 +14,14 @@ struct Pass {
 };
 
 std::span<const Pass* const> all_passes();
+// What the planner does can be switched off in the same way.
+struct PlannerPass {
+  std::string_view name, what;
+};
+constexpr PlannerPass planner_passes[] = {
+    {"alias-copies", "views and copies share their source's memory"},
+    {"constant-folding", "ops that depend on constants alone run once"},
+};
 // Refuses names that switch nothing off.
 Status check_pass_names(std::span<const std::string> names);
 Status run_passes(Graph& graph, const gpu::DeviceInfo& device, const CompileOptions& options);

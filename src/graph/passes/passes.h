@@ -6,6 +6,7 @@
 
 namespace pteron::graph {
 
-extern const Pass offsets_pass, swiglu_pass, residual_pass, siblings_pass, norm_pass, rotary_cache_pass, dead_code_pass;
+extern const Pass offsets_pass, swiglu_pass, residual_pass, siblings_pass, norm_pass, rotary_cache_pass,
+    elementwise_pass, dead_code_pass;
 
 }  // namespace pteron::graph

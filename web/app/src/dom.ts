@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Elements by id and elements made.
+// Elements by id and elements made; numbers for people.
 
 export function find<T extends HTMLElement = HTMLElement>(id: string): T {
   const element = document.getElementById(id);
@@ -17,6 +17,34 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+const svg = 'http://www.w3.org/2000/svg';
+
+/** One of the symbols of index.html. */
+export function icon(name: string): SVGSVGElement {
+  const picture = document.createElementNS(svg, 'svg');
+  picture.classList.add('icon');
+  picture.setAttribute('aria-hidden', 'true');
+  const use = document.createElementNS(svg, 'use');
+  use.setAttribute('href', `#i-${name}`);
+  picture.append(use);
+  return picture;
+}
+
+export function quietButton(picture: string, label: string, onClick: (button: HTMLButtonElement) => void): HTMLButtonElement {
+  const button = make('button', { className: 'quiet', type: 'button' }, icon(picture), label);
+  button.addEventListener('click', () => onClick(button));
+  return button;
+}
+
+export function copyButton(text: string, onError: (error: unknown) => void): HTMLButtonElement {
+  return quietButton('copy', 'Copy', (button) => {
+    navigator.clipboard.writeText(text).then(() => {
+      button.replaceChildren(icon('check'), 'Copied');
+      setTimeout(() => button.replaceChildren(icon('copy'), 'Copy'), 2000);
+    }, onError);
+  });
+}
+
 /** A list of names and what they are. */
 export function facts(entries: [string, string][]): HTMLDListElement {
   return make('dl', {}, ...entries.map(([name, value]) => make('div', {}, make('dt', {}, name), make('dd', {}, value))));
@@ -31,7 +59,8 @@ export function bytes(count: number): string {
 }
 
 export function time(milliseconds: number): string {
-  return milliseconds >= 1000 ? `${(milliseconds / 1000).toFixed(2)} s` : `${milliseconds.toFixed(milliseconds < 10 ? 2 : 0)} ms`;
+  if (milliseconds >= 1000) return `${(milliseconds / 1000).toFixed(milliseconds < 10_000 ? 2 : 1)} s`;
+  return `${milliseconds.toFixed(milliseconds < 10 ? 2 : 0)} ms`;
 }
 
 export function save(data: BlobPart, name: string): void {
@@ -39,3 +68,26 @@ export function save(data: BlobPart, name: string): void {
   make('a', { href: url, download: name }).click();
   URL.revokeObjectURL(url);
 }
+
+/** Says something to those who can not see the page. */
+export function announce(text: string): void {
+  find('announce').textContent = text;
+}
+
+/** What a page may remember, if it may. */
+export const memory = {
+  get(storage: 'localStorage' | 'sessionStorage', key: string): string | undefined {
+    try {
+      return window[storage].getItem(key) ?? undefined;
+    } catch {
+      return undefined;
+    }
+  },
+  set(storage: 'localStorage' | 'sessionStorage', key: string, value: string): void {
+    try {
+      window[storage].setItem(key, value);
+    } catch {
+      // private, or full: then it is forgotten
+    }
+  },
+};

@@ -1,128 +1,98 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The page: a GPU, a model, what to do with it.
-import { ModelCache, Pteron, type Model, type ModelOptions, type Progress } from '../../src/index.ts';
+import { ModelCache, Pteron, PteronError, type Model } from '../../src/index.ts';
 import PteronWorker from '../../src/worker.ts?worker';
-import { Conversation } from './conversation.ts';
-import { bytes, find } from './dom.ts';
-import { showCached, showCard, showGpu, showStats } from './panel.ts';
 import { setUpTabs, setUpTheme } from './chrome.ts';
+import { Conversation } from './conversation.ts';
+import { find } from './dom.ts';
+import { offerBundled, setUpFiles, showPhases, type Wanted } from './loader.ts';
+import { showCached, showCard, showGpu, showStats } from './panel.ts';
 import { showProgram } from './tensors.ts';
 
-interface Bundled {
-  name: string;
-  file: string;
-  bytes: number;
+function showProblem(error: unknown): void {
+  find('problem').hidden = false;
+  find('problem-text').textContent = error instanceof Error ? error.message : String(error);
+  find('retry').hidden = pteron !== undefined || last === undefined; // the engine is gone, but was there
 }
 
-function showProblem(error: unknown): void {
-  const problem = find('problem');
-  problem.hidden = false;
-  problem.textContent = error instanceof Error ? error.message : String(error);
-}
+const showState = (state: 'none' | 'loading' | 'ready'): void => {
+  find('main').dataset['state'] = state;
+  find('back').hidden = !model;
+};
 
 const conversation = new Conversation(showProblem);
 const tabs = setUpTabs();
 let pteron: Promise<Pteron> | undefined;
 let model: Model | undefined;
+let last: Wanted | undefined;
 
-/** The GPU is opened when the page is, and again if that failed. */
+/** The GPU is opened when the page is, and again if that failed or its worker stopped. */
 function engine(): Promise<Pteron> {
-  pteron ??= Pteron.create({ worker: () => new PteronWorker({ name: 'pteron' }), wasm: new URL('pteron.wasm', document.baseURI) });
-  pteron.catch(() => (pteron = undefined));
-  return pteron;
+  if (pteron) return pteron;
+  const opening = Pteron.create({ worker: () => new PteronWorker({ name: 'pteron' }), wasm: new URL('pteron.wasm', document.baseURI) });
+  pteron = opening;
+  const forget = (): void => {
+    if (pteron === opening) pteron = undefined;
+  };
+  opening.then(({ info, stopped }) => {
+    showGpu(info);
+    void stopped.then((error) => {
+      forget();
+      dropModel();
+      showProblem(error);
+    });
+  }, forget);
+  return opening;
 }
 
-const phases: Record<Progress['phase'], string> = {
-  program: 'Reading the program',
-  download: 'Loading',
-  weights: 'Copying weights to the GPU',
-  pipelines: 'Compiling kernels',
-};
-
-function showProgress({ phase, done, total }: Progress): void {
-  if (phase === 'weights' || phase === 'program') return; // they go with the download
-  const amount = phase === 'pipelines' ? `${done} of ${total}` : `${bytes(done)} of ${bytes(total)}`;
-  find('phase').textContent = `${phases[phase]}: ${amount}`;
-  find<HTMLProgressElement>('progress').value = total > 0 ? done / total : 0;
+function dropModel(): void {
+  model?.dispose();
+  model = undefined;
+  conversation.use(undefined);
 }
 
-async function load(file: string | File, options: ModelOptions): Promise<void> {
+const nameOf = (file: string | File): string => decodeURIComponent((typeof file === 'string' ? file : file.name).split('/').pop() ?? '');
+
+async function load(wanted: Wanted): Promise<void> {
   const stop = new AbortController();
   find('cancel').onclick = () => stop.abort();
   find('problem').hidden = true;
-  find('loading').hidden = false;
-  find('phase').textContent = 'Opening the GPU';
+  last = wanted;
+  showState('loading');
+  const onProgress = showPhases(nameOf(wanted.file));
   try {
     const host = await engine();
-    model?.dispose();
-    model = await host.load(file, { ...options, onProgress: showProgress, signal: stop.signal });
-    find('loader').hidden = true;
-    showCard(model.info, host.info);
-    conversation.use(model);
-    showProgram(model, showProblem, () => model && void showStats(model));
+    dropModel();
+    const loaded = await host.load(wanted.file, { ...wanted.options, onProgress, signal: stop.signal });
+    model = loaded;
+    showState('ready');
+    showCard(loaded.info, () => showState('none'));
     find<HTMLInputElement>('profile').disabled = false;
-    if (!model.info.language) tabs.select('tensors');
-    await showStats(model);
+    if (find<HTMLInputElement>('profile').checked) await loaded.profile(true);
+    showProgram(loaded, showProblem, () => void showStats(loaded).catch(showProblem));
+    tabs.select(loaded.info.language ? 'chat' : 'tensors');
+    conversation.use(loaded);
+    await showStats(loaded);
     await showCached();
   } catch (error) {
-    showProblem(error);
-  } finally {
-    find('loading').hidden = true;
+    showState('none');
+    if (!(error instanceof PteronError && error.kind === 'cancelled')) showProblem(error);
   }
 }
 
-/** Files by what they are: the program, external constants, tokenizer, template. */
-async function loadFiles(files: File[]): Promise<void> {
-  const named = (...endings: string[]): File[] => files.filter(({ name }) => endings.some((ending) => name.endsWith(ending)));
-  const [program] = named('.pte');
-  if (!program) return showProblem(new Error(`none of ${files.map(({ name }) => name).join(', ')} is a .pte file`));
-  const [tokenizer] = named('tokenizer.json', '.model', '.tiktoken');
-  const [template] = named('.jinja');
-  await load(program, {
-    data: named('.ptd'),
-    ...(tokenizer && { tokenizer }),
-    ...(template && { chatTemplate: await template.text() }),
-  });
-}
-
-async function offerBundled(): Promise<void> {
-  const response = await fetch('models/models.json').catch(() => undefined);
-  const [first] = response?.ok ? ((await response.json()) as Bundled[]) : [];
-  if (!first) return;
-  const button = find('bundled');
-  button.textContent = `Chat with ${first.name} (${bytes(first.bytes)})`;
-  button.hidden = false;
-  button.addEventListener('click', () => void load(`models/${first.file}`, {}));
-}
-
-function setUpFiles(): void {
-  const input = find<HTMLInputElement>('files');
-  input.addEventListener('change', () => void loadFiles([...(input.files ?? [])]));
-  const carriesFiles = (event: DragEvent): boolean => event.dataTransfer?.types.includes('Files') ?? false;
-  addEventListener('dragover', (event) => {
-    if (!carriesFiles(event)) return;
-    event.preventDefault();
-    document.body.classList.add('dropping');
-  });
-  addEventListener('dragleave', (event) => event.relatedTarget ?? document.body.classList.remove('dropping'));
-  addEventListener('drop', (event) => {
-    if (!carriesFiles(event)) return;
-    event.preventDefault();
-    document.body.classList.remove('dropping');
-    void loadFiles([...(event.dataTransfer?.files ?? [])]);
-  });
-}
-
+const onWanted = (wanted: Wanted): void => void load(wanted);
 setUpTheme();
-setUpFiles();
+setUpFiles(onWanted, showProblem);
+find('retry').addEventListener('click', () => last && onWanted(last));
+find('back').addEventListener('click', () => showState('ready'));
 find('profile').addEventListener('change', (event) => {
   model?.profile((event.target as HTMLInputElement).checked).catch(showProblem);
 });
-find('clear-cache').addEventListener('click', () => void new ModelCache().clear().then(showCached));
-void offerBundled();
+find('clear-cache').addEventListener('click', () => void new ModelCache().clear().then(showCached, showProblem));
+offerBundled(onWanted).catch(showProblem);
 void showCached();
-engine().then(({ info }) => showGpu(info), (error: Error) => {
-  find('gpu').textContent = '';
+engine().catch((error: Error) => {
+  find('gpu').hidden = true;
   showProblem(error);
 });
 if (import.meta.env.PROD) void navigator.serviceWorker?.register('sw.js', { type: 'module' }).catch(() => undefined);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Real programs with goldens, as tests/support/fixture.h reads them: a folder with model.pte, manifest.json, raw tensors.
-import { fromBytes, tensor, type DType, type Engine, type Method, type Tensor, type ValueInfo } from '../../src/index.ts';
+import { fromBytes, numbers, tensor, type DType, type Engine, type Method, type Tensor, type ValueInfo } from '../../src/index.ts';
 
 interface TensorEntry {
   file?: string; // of its own, or a part of data.bin
@@ -42,28 +42,33 @@ export async function fetchBytes(url: string): Promise<ArrayBuffer> {
   return response.arrayBuffer();
 }
 
+/** The files of a folder, each fetched once. */
+class Folder {
+  readonly #url: string;
+  readonly #files = new Map<string, Promise<ArrayBuffer>>();
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  fetch(name: string): Promise<ArrayBuffer> {
+    const file = this.#files.get(name) ?? fetchBytes(`${this.#url}/${name}`);
+    this.#files.set(name, file);
+    return file;
+  }
+}
+
 // JSON does not tell 4.0 from 4: what a number is, the method says.
-async function readTensor(folder: string, entry: TensorEntry, info?: ValueInfo): Promise<Tensor> {
+async function readTensor(folder: Folder, entry: TensorEntry, info?: ValueInfo): Promise<Tensor> {
   if (entry.scalar !== undefined) return tensor(info?.dtype ?? 'float64', [], [entry.scalar]);
-  const whole = await fetchBytes(`${folder}/${entry.file ?? 'data.bin'}`);
+  const whole = await folder.fetch(entry.file ?? 'data.bin');
   const bytes = entry.offset === undefined ? whole : whole.slice(entry.offset, entry.offset + (entry.size ?? 0));
   const data = tensor(entry.dtype, [0], []).data.constructor as new (bytes: ArrayBuffer) => Tensor['data'];
   return { dtype: entry.dtype, shape: entry.shape, data: new data(bytes) };
 }
 
-const readTensors = (folder: string, entries: TensorEntry[], infos: ValueInfo[] = []): Promise<Tensor[]> =>
+const readTensors = (folder: Folder, entries: TensorEntry[], infos: ValueInfo[] = []): Promise<Tensor[]> =>
   Promise.all(entries.map((entry, i) => readTensor(folder, entry, infos[i])));
-
-function halfToNumber(bits: number): number {
-  const sign = bits & 0x8000 ? -1 : 1;
-  const exponent = (bits >> 10) & 31;
-  const mantissa = bits & 0x3ff;
-  if (exponent === 31) return mantissa ? NaN : sign * Infinity;
-  return sign * (exponent === 0 ? mantissa * 2 ** -24 : (1024 + mantissa) * 2 ** (exponent - 25));
-}
-
-const element = ({ dtype, data }: Tensor, i: number): number =>
-  dtype === 'float16' ? halfToNumber(Number(data[i])) : Number(data[i]);
 
 function elementProblem(a: number, e: number, dtype: DType, { atol, rtol, int8Slack }: Tolerance): boolean {
   if (Object.is(a, e) || a === e) return false;
@@ -77,13 +82,14 @@ export function difference(actual: Tensor, expected: Tensor, tolerance: Toleranc
   const { dtype, shape, data } = expected;
   if (actual.dtype !== dtype) return `dtype ${actual.dtype} instead of ${dtype}`;
   if (actual.shape.join() !== shape.join()) return `shape [${actual.shape}] instead of [${shape}]`;
+  const [given, wanted] = [numbers(actual), numbers(expected)];
   let bad = 0;
   let first = '';
   let errorEnergy = 0;
   let energy = 0;
   for (let i = 0; i < data.length; i += 1) {
-    const a = element(actual, i);
-    const e = element(expected, i);
+    const a = given[i] as number;
+    const e = wanted[i] as number;
     if (Number.isFinite(a) && Number.isFinite(e)) {
       errorEnergy += (a - e) ** 2;
       energy += e ** 2;
@@ -108,12 +114,13 @@ function listSets({ inputs, outputs, live, steps = [] }: Manifest): [string, Set
 }
 
 /** "passed", "missing" (it needs ops that are not there yet), or what went wrong. */
-export async function runFixture(engine: Engine, folder: string): Promise<string> {
-  const manifest = (await (await fetch(`${folder}/manifest.json`)).json()) as Manifest;
+export async function runFixture(engine: Engine, url: string): Promise<string> {
+  const folder = new Folder(url);
+  const manifest = (await (await fetch(`${url}/manifest.json`)).json()) as Manifest;
   const ops = Object.keys(manifest.delegate_ops ?? {});
   if (!ops.every((op) => engine.info.ops.includes(op))) return 'missing';
   const files = ['model.pte', ...(manifest.data_files ?? [])];
-  const sources = files.map(async (name) => fromBytes(await fetchBytes(`${folder}/${name}`), `${folder}/${name}`));
+  const sources = files.map(async (name) => fromBytes(await folder.fetch(name), `${url}/${name}`));
   const outside = Object.keys(manifest.portable_ops ?? {}).filter((op) => op !== 'aten::copy_');
   using program = await engine.load(await Promise.all(sources));
   if (outside.length > 0) return await refused(program.method('forward'), outside);

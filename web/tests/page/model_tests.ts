@@ -10,6 +10,13 @@ function smollm2(): Promise<Model> {
   return model;
 }
 
+/** What `pteron generate --json --logprobs 2` says about an answer. */
+interface NativeAnswer {
+  prompt: number[];
+  token_ids: number[];
+  logprobs: { top: { logprob: number }[] }[];
+}
+
 /** The index of the largest, and how far the next one is below it. */
 function best(row: Float32Array): { token: number; gap: number } {
   const token = row.reduce((most, value, i) => (value > (row[most] as number) ? i : most), 0);
@@ -20,6 +27,7 @@ function best(row: Float32Array): { token: number; gap: number } {
 export const tests: Record<string, () => Promise<void>> = {
   async 'SmolLM2 is loaded in pieces: the module has at most 32 MB'() {
     const { usage } = await (await smollm2()).stats();
+    console.log(`     the module has ${usage.heapBytes} bytes`);
     expect(usage.heapBytes <= 32e6, `the module has ${usage.heapBytes} bytes`);
   },
 
@@ -34,6 +42,27 @@ export const tests: Record<string, () => Promise<void>> = {
       expect(token === top[i]?.[0] || gap <= 0.05, `call ${i}: token ${token} instead of ${top[i]?.[0]}`);
       position += tokens.length;
     }
+  },
+
+  async "SmolLM2's tokens are those of the native build wherever the best is 0.05 ahead"() {
+    const { prompt, token_ids: native, logprobs } = (await (await fetch('/temp/native.json')).json()) as NativeAnswer;
+    const loaded = await smollm2();
+    await loaded.reset();
+    let tokens = prompt;
+    let position = 0;
+    let compared = 0;
+    for (const [i, wanted] of native.entries()) {
+      const [logits] = await loaded.run([tensor('int64', [1, tokens.length], tokens), tensor('int64', [1], [position])], [0]);
+      const [first, second] = logprobs[i]?.top ?? [];
+      const clear = (first?.logprob ?? 0) - (second?.logprob ?? 0) > 0.05;
+      const { token } = best(logits?.data as Float32Array);
+      expect(!clear || token === wanted, `token ${i} is ${token} instead of ${wanted}`);
+      compared += clear ? 1 : 0;
+      position += tokens.length;
+      tokens = [wanted];
+    }
+    console.log(`     ${compared} of ${native.length} tokens are clear, and the same`);
+    expect(compared >= native.length / 2, `only ${compared} tokens could be compared`);
   },
 
   async 'SmolLM2 answers, and remembers what was said'() {

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "ops/routes.h"
+
+#include <bit>
+
+namespace pteron::ops {
+namespace {
+
+u64 tiles(const Work& w, u32 rows, u32 columns) {
+  return u64(w.batches) * ceil_div(w.rows, rows) * ceil_div(w.columns, columns);
+}
+
+// A software adapter is a processor: it wants few threads that keep much in registers, and no barriers. A GPU wants
+// many threads that share what they load.
+constexpr Route table[] = {
+    // The matrix-product family (gemm.h).
+    {"gemm", "row", Route::cpu, false, [](const Work& w) { return w.rows == 1; }},
+    {"gemm", "tile8", Route::cpu, false,
+     [](const Work& w) { return w.rows > 4 && w.columns > 4 && tiles(w, 8, 8) >= 8; }},
+    {"gemm", "split", Route::gpu, false, [](const Work& w) { return w.rows == 1 || w.columns <= 4; }},
+    {"gemm", "shared", Route::gpu, false, [](const Work& w) { return w.rows >= 32 && w.columns >= 32; }},
+    {"gemm", "tile4", Route::any, false, nullptr},
+    // Linears with 4-bit weights in tiles (linear_q4.h).
+    {"linear_q4", "subgroups", Route::gpu, true, [](const Work& w) { return w.rows <= 4; }},
+    {"linear_q4", "cooperative", Route::gpu, false, [](const Work& w) { return w.rows <= 4; }},
+    {"linear_q4", "shared", Route::gpu, false, [](const Work& w) { return w.rows > 4; }},
+    {"linear_q4", "registers", Route::any, false, nullptr},
+    // Attention (attention.h).
+    {"attention", "group", Route::gpu, false, [](const Work& w) { return w.rows <= 4; }},
+    {"attention", "tiled", Route::gpu, false, [](const Work& w) { return w.rows > 4; }},
+    {"attention", "threads", Route::any, false, nullptr},
+};
+
+// What varies is rounded up to a power of two: kernels are not told apart more finely.
+graph::RouteShape shape_of(const Work& w) {
+  const auto rounded = [](u64 size) { return std::bit_ceil(u32(std::min<u64>(size, 1u << 31))); };
+  const u32 rows = rounded(u64(w.rows) * w.batches);
+  return {rows, w.fixed ? w.depth : rounded(w.depth), w.fixed ? w.columns : rounded(w.columns)};
+}
+
+std::string names_of(std::string_view family) {
+  std::string out;
+  for (const Route& route : table)
+    if (route.family == family) out += str(out.empty() ? "" : ", ", route.name);
+  return out;
+}
+
+Result<std::string_view> find(const gpu::DeviceInfo& device, std::string_view family, std::string_view name) {
+  for (const Route& route : table) {
+    if (route.family != family || route.name != name) continue;
+    if (route.subgroups && !device.features.subgroups)
+      return unsupported("the route '", family, "=", name, "' needs subgroups, which this device does not have");
+    return route.name;
+  }
+  return invalid("there is no route '", family, "=", name, "'; there are: ", names_of(family));
+}
+
+}  // namespace
+
+std::span<const Route> routes() { return table; }
+
+Result<std::string_view> choose_route(Plan& op, std::string_view family, const Work& work) {
+  const gpu::DeviceInfo& device = op.device();
+  const std::string_view measured = op.measured_route(family, shape_of(work), work.fixed);
+  const std::string_view forced = op.forced_route(family);
+  if (const std::string_view name = forced.empty() ? measured : forced; !name.empty())
+    return find(device, family, name);
+  const auto adapter = device.adapter.type == gpu::AdapterType::cpu ? Route::cpu : Route::gpu;
+  for (const Route& route : table) {
+    if (route.family != family || (route.subgroups && !device.features.subgroups)) continue;
+    if (!route.suits || (route.adapter == adapter && op.branch(route.suits(work)))) return route.name;
+  }
+  return internal_error("the family '", family, "' has no route");
+}
+
+}  // namespace pteron::ops

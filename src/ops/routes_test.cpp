@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every route of every family against torch's goldens, whatever the adapter at hand would choose.
+#include "ops/routes.h"
+
+#include "gpu/llama.h"
+#include "gpu/run_graph.h"
+
+namespace pteron::test {
+namespace {
+
+struct Family {
+  std::string_view name;
+  std::vector<std::string_view> folders;  // of fixtures that use it
+};
+const Family families[] = {
+    {"gemm", {"mm", "linear"}},
+    {"linear_q4", {"linear_q4gsw"}},
+    {"attention", {"custom_sdpa", "et_vk_sdpa"}},
+};
+
+LoadOptions with_route(const ops::Route& route) {
+  LoadOptions options;
+  options.routes = {str(route.family, "=", route.name)};
+  return options;
+}
+
+class Routes : public testing::TestWithParam<ops::Route> {
+ protected:
+  bool missing() const { return GetParam().subgroups && !device().adapter().subgroups; }
+};
+
+TEST_P(Routes, MatchTorch) {
+  const LoadOptions options = with_route(GetParam());
+  const auto family = std::ranges::find(families, GetParam().family, &Family::name);
+  ASSERT_NE(family, std::end(families));
+  for (std::string_view folder : family->folders)
+    for (const auto& path : find_fixtures(data_folder() / "ops" / folder)) {
+      const Fixture fixture = read_fixture(path);
+      const auto problems = run_fixture(fixture, device(), nullptr, options);
+      if (missing()) {
+        ASSERT_FALSE(problems.empty());
+        EXPECT_NE(problems[0].find("subgroups"), std::string::npos) << problems[0];
+        return;
+      }
+      for (const std::string& problem : problems) ADD_FAILURE() << fixture.name << ": " << problem;
+    }
+}
+
+// Fused linears and attention, at several lengths.
+TEST_P(Routes, GiveTheLogitsOfALlama) {
+  if (missing() || GetParam().family == "gemm") return;
+  Llama expected("hf_rope"), actual("hf_rope", with_route(GetParam()));
+  i64 position = 0;
+  for (u32 length : {33u, 1u, 5u, 1u, 2u}) {
+    std::vector<i64> tokens(length);
+    for (u32 i = 0; i < length; ++i) tokens[i] = (i * 37 + length) % 256;
+    expect_close(actual.logits(tokens, position), expected.logits(tokens, position));
+    position += length;
+  }
+  EXPECT_EQ(actual.method->stats().late_pipelines, 0u);
+}
+
+std::string name_of_route(const testing::TestParamInfo<ops::Route>& info) {
+  return str(info.param.family, "_", info.param.name);
+}
+INSTANTIATE_TEST_SUITE_P(All, Routes, testing::ValuesIn(ops::routes().begin(), ops::routes().end()), name_of_route);
+
+TEST(Routing, NamesTheRoutesThatThereAre) {
+  LoadOptions options;
+  options.device = device();
+  options.routes = {"linear_q4=fastest"};
+  auto program = Program::load(data_folder() / "llama_tiny" / "rope_llama" / "model.pte", options);
+  ASSERT_TRUE(program.has_value());
+  auto method = program->method();
+  ASSERT_FALSE(method.has_value());
+  EXPECT_NE(method.error().to_string().find("there are: subgroups, cooperative, shared, registers"), std::string::npos)
+      << method.error().to_string();
+}
+
+// As many kernels as a program needs are compiled when it is loaded, on whatever route.
+TEST(Routing, AGpuTakesOtherRoutesAndGivesTheSame) {
+  LoadOptions options;
+  options.device = device_of_type(gpu::AdapterType::discrete);
+  Llama expected("rope_llama"), actual("rope_llama", options);
+  const std::vector<i64> tokens{5, 6, 7, 8, 9, 10, 11};
+  expect_close(actual.logits(tokens, 0), expected.logits(tokens, 0));
+  expect_close(actual.logits({12}, 7), expected.logits({12}, 7));
+  EXPECT_EQ(actual.method->stats().late_pipelines, 0u);
+}
+
+}  // namespace
+}  // namespace pteron::test

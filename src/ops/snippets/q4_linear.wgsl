@@ -1,0 +1,90 @@
+// What the kernels of 4-bit linears share. y = x · Wᵀ for one to three weights that stand one behind the other, in
+// blocks of 64 columns (q4_tiles.h). A lane is eight columns, as two streams of four: neighbouring columns or, if
+// PAIRED, the same four of two weights whose results go through `pair` (gate and up projection, or two planes of one
+// weight). The specialisation binds x, w and scales and gives what is optional:
+//   NORM       x is normalised first: x · rsqrt(mean(x²) + eps) · norm_at
+//   CORRECTED  adds Σ_g correction_at(g) · Σ_{k∈g} x_k, which makes weights of another offset exact
+//   PLANES     the pair is two planes of one weight: only the first has a correction and a bias
+//   bias_at, residual_at, store0 … store2 (up to three outputs)
+struct Params {
+  count: u32,        // threads, where each has a lane of its own
+  lanes: u32,
+  rows: u32,
+  words: u32,        // K / 8
+  groups: u32,
+  group_words: u32,  // words per group
+  eps: f32,
+  second: u32,       // blocks between the two streams (PAIRED)
+  ends: vec4u,       // first lane behind each part
+  columns: vec4u,    // of each part
+}
+
+// Where the four columns of each stream are: a block, and a vec4 inside of it.
+struct Lane {
+  first: vec2u,
+  second: vec2u,
+}
+fn lane_at(lane: u32) -> Lane {
+  let first = select(vec2u(lane / 8u, lane % 8u * 2u), vec2u(lane / 16u, lane % 16u), PAIRED);
+  return Lane(first, first + select(vec2u(0u, 1u), vec2u(p.second, 0u), PAIRED));
+}
+fn word_at(place: vec2u, word: u32) -> u32 {
+  return (place.x * p.words + word) * 16u + place.y;
+}
+fn scale_at(place: vec2u, group: u32) -> u32 {
+  return (place.x * p.groups + group) * 16u + place.y;
+}
+
+// Four weights of four columns: k, k + 1, k + 2, k + 3 of words shifted so that k is the lowest nibble.
+fn unpack(words: vec4u) -> mat4x4f {
+  let nibble = vec4u(15u);
+  return mat4x4f(vec4f(words & nibble) - 8.0, vec4f((words >> vec4u(4u)) & nibble) - 8.0,
+                 vec4f((words >> vec4u(8u)) & nibble) - 8.0, vec4f((words >> vec4u(12u)) & nibble) - 8.0);
+}
+
+// x[row, 4i … 4i+3], before and after the norm's weight
+fn raw4(row: u32, i: u32) -> vec4f {
+  return vec4f(x[row * p.words * 2u + i]);
+}
+fn x4(row: u32, i: u32) -> vec4f {
+  return raw4(row, i) * norm_at(i);
+}
+fn inverse_rms(squares: f32) -> f32 {
+  return inverseSqrt(squares / f32(p.words * 8u) + p.eps);
+}
+
+// Four columns of a row of one of the outputs. The last block of an output may reach beyond its columns.
+fn put(part: u32, row: u32, column: u32, v: vec4f) {
+  let columns = p.columns[part];
+  for (var c = 0u; c < 4u; c++) {
+    if (row >= p.rows || column + c >= columns) {
+      return;
+    }
+    let at = row * columns + column + c;
+    if (part == 0u) {
+      store0(at, v[c] + residual_at(at));
+    } else if (part == 1u) {
+      store1(at, v[c]);
+    } else {
+      store2(at, v[c]);
+    }
+  }
+}
+
+// The sums of a lane's streams become results.
+fn finish(lane: u32, row: u32, sum0: vec4f, sum1: vec4f) {
+  let at = lane_at(lane);
+  let v0 = sum0 + bias_at(at.first.x * 16u + at.first.y);
+  var v1 = sum1;
+  if (!PLANES) {
+    v1 += bias_at(at.second.x * 16u + at.second.y);
+  }
+  if (PAIRED) {
+    put(0u, row, lane * 4u, pair(v0, v1));
+    return;
+  }
+  let part = u32(lane >= p.ends.x) + u32(lane >= p.ends.y);
+  let start = select(0u, p.ends[max(part, 1u) - 1u], part > 0u);
+  put(part, row, (lane - start) * 8u, v0);
+  put(part, row, (lane - start) * 8u + 4u, v1);
+}
