@@ -75,7 +75,7 @@ struct OpTiming {
   std::string op;
   std::string kernel;
   u64 nanoseconds = 0;
-  std::string choice;  // "gemm@64x576x192" if other kernels could do the same, see LoadOptions::routes
+  std::string route;  // "gemm@64x576x192=shared" if other kernels could do the same, see LoadOptions::routes
 };
 
 // A method with its own state (KV caches). Not for two threads at once; different methods are independent.

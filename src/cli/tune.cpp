@@ -41,11 +41,15 @@ std::vector<Family> families(const AdapterDescription& adapter) {
   return out;
 }
 
-using Times = std::map<std::string, f64>;  // milliseconds by choice ("gemm@64x576x192")
+struct Time {
+  f64 ms = 0;
+  std::string route;  // that was taken
+};
+using Times = std::map<std::string, Time>;  // by family and shape ("gemm@64x576x192")
 
 f64 total(const Times& times) {
   return std::accumulate(times.begin(), times.end(), 0.0,
-                         [](f64 sum, const auto& entry) { return sum + entry.second; });
+                         [](f64 sum, const auto& entry) { return sum + entry.second.ms; });
 }
 
 // What a program does, in phases that are measured on their own: a language model's prompt and its tokens at a short
@@ -66,12 +70,17 @@ class Workload {
 
   u32 phases() const { return subject_.is_decoder ? most_phases : 1; }
 
-  // Times of all choices within the family.
+  // Times of everything in the family.
   Result<Times> run(u32 phase, std::string_view family) {
     TRY_DO(run(phase));
     Times times;
-    for (const OpTiming& t : subject_.method.profile())
-      if (t.choice.substr(0, t.choice.find('@')) == family) times[t.choice] += f64(t.nanoseconds) * 1e-6;
+    for (const OpTiming& t : subject_.method.profile()) {
+      if (!t.route.starts_with(str(family, "@"))) continue;
+      const size_t equals = t.route.find('=');
+      Time& time = times[t.route.substr(0, equals)];
+      time.ms += f64(t.nanoseconds) * 1e-6;
+      time.route = t.route.substr(equals + 1);
+    }
     return times;
   }
 
@@ -108,8 +117,8 @@ Result<PhaseTimes> measure(const Options& options, const LoadOptions& load, std:
     if (usual && total(best[phase]) > hopeless * total((*usual)[phase])) continue;
     for (u32 i = 0; i < options.repeat; ++i) {
       TRY(const Times times, work.run(phase, family));
-      for (auto& [choice, ms] : best[phase])
-        if (const auto again = times.find(choice); again != times.end()) ms = std::min(ms, again->second);
+      for (auto& [shape, time] : best[phase])
+        if (const auto again = times.find(shape); again != times.end()) time.ms = std::min(time.ms, again->second.ms);
     }
   }
   return best;
@@ -118,39 +127,43 @@ Result<PhaseTimes> measure(const Options& options, const LoadOptions& load, std:
 Times sum(const PhaseTimes& phases) {
   Times out;
   for (const Times& phase : phases)
-    for (const auto& [choice, ms] : phase) out[choice] += ms;
+    for (const auto& [shape, time] : phase) {
+      out[shape].ms += time.ms;
+      out[shape].route = time.route;
+    }
   return out;
 }
 
 // Adds the routes that beat the usual ones, and what was measured to `report`.
 Status tune_family(const Options& options, const LoadOptions& load, const Family& family,
                    std::vector<std::string>& routes, Json& report) {
-  TRY(const PhaseTimes usual, measure(options, load, family.name, nullptr));
-  std::map<std::string, std::pair<std::string, f64>> best;
-  for (const auto& [choice, ms] : sum(usual)) {
-    report[choice]["usual"] = ms;
-    best[choice] = {"", worthwhile * ms};
+  TRY(const PhaseTimes phases, measure(options, load, family.name, nullptr));
+  const Times usual = sum(phases);
+  if (usual.empty()) return {};
+  Times best = usual;
+  for (auto& [shape, time] : best) {
+    report[shape]["usual"] = time.route;
+    time.ms *= worthwhile;
   }
-  if (best.empty()) return {};
   for (const std::string_view route : family.routes) {
     LoadOptions forced = load;
     forced.routes = {str(family.name, "=", route)};
-    TRY(const PhaseTimes times, measure(options, forced, family.name, &usual));
-    for (const auto& [choice, ms] : sum(times)) {
-      report[choice][std::string(route)] = ms;
-      if (const auto found = best.find(choice); found != best.end() && ms < found->second.second)
-        found->second = {std::string(route), ms};
+    TRY(const PhaseTimes times, measure(options, forced, family.name, &phases));
+    for (const auto& [shape, time] : sum(times)) {
+      report[shape]["milliseconds"][time.route] = time.ms;
+      if (const auto found = best.find(shape); found != best.end() && time.ms < found->second.ms) found->second = time;
     }
   }
-  for (const auto& [choice, found] : best)
-    if (!found.first.empty()) routes.push_back(str(choice, "=", found.first));
+  for (const auto& [shape, time] : best)
+    if (time.route != usual.at(shape).route) routes.push_back(str(shape, "=", time.route));
   return {};
 }
 
 void print(const Json& measured, const std::vector<std::string>& routes, const std::string& path) {
-  for (const auto& [choice, times] : measured.items()) {
-    std::printf("%-28s", choice.c_str());
-    for (const auto& [route, ms] : times.items()) std::printf("  %s %.3f", route.c_str(), ms.get<f64>());
+  for (const auto& [shape, row] : measured.items()) {
+    std::printf("%-28s", shape.c_str());
+    for (const auto& [route, ms] : row["milliseconds"].items())
+      std::printf("  %s%s %.3f", route.c_str(), row["usual"] == route ? " (usual)" : "", ms.get<f64>());
     std::printf("\n");
   }
   std::printf("%zu of %zu shapes get another kernel: %s\n", routes.size(), measured.size(), path.c_str());
@@ -169,7 +182,7 @@ Status run(const Options& options) {
   TRY(const std::string path, save_tuning({options.model, device.adapter(), routes}));
   if (options.json)
     std::printf("%s\n",
-                Json{{"adapter", device.adapter().name}, {"file", path}, {"milliseconds", measured}, {"routes", routes}}
+                Json{{"adapter", device.adapter().name}, {"file", path}, {"shapes", measured}, {"routes", routes}}
                     .dump(2, ' ', false, Json::error_handler_t::replace)
                     .c_str());
   else

@@ -233,8 +233,9 @@ std::vector<OpTime> Instance::profile() const {
   for (u32 i = 0; i < durations_.size() && i < dispatch_ops_.size(); ++i) {
     const Record& record = records_[dispatch_ops_[i]];
     const auto& [rows, depth, columns] = record.shape;
-    out.push_back({dispatch_ops_[i], kernel_name(i), durations_[i],
-                   record.family.empty() ? "" : str(record.family, "@", rows, "x", depth, "x", columns)});
+    out.push_back(
+        {dispatch_ops_[i], kernel_name(i), durations_[i],
+         record.family.empty() ? "" : str(record.family, "@", rows, "x", depth, "x", columns, "=", record.route)});
   }
   return out;
 }

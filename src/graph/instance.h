@@ -30,7 +30,7 @@ struct OpTime {
   u32 op = 0;  // index into the graph's ops
   std::string_view kernel;
   u64 nanoseconds = 0;
-  std::string choice;
+  std::string route;
 };
 
 class Instance final : private PlanHost {
@@ -70,8 +70,8 @@ class Instance final : private PlanHost {
     std::vector<gpu::Dispatch> steps;
     std::vector<gpu::BindGroup> groups;  // by variant
     bool stale = true;
-    bool is_done = false;     // for good
-    std::string_view family;  // of kernels that it chose from, for this shape
+    bool is_done = false;            // for good
+    std::string_view family, route;  // of the kernels that it chose from, and its choice for this shape
     RouteShape shape{};
   };
   struct Late {  // a variant that the survey did not see
@@ -126,7 +126,7 @@ class Instance final : private PlanHost {
   void check_indices(ValueId, u64, std::string_view, bool) override {}
   void is_cache(ValueId, u32) override {}
   Result<i64> host_element(ValueId tensor, u64 flat_index) override;
-  void note_choice(std::string_view family, const RouteShape& shape) override;
+  void note_route(std::string_view family, const RouteShape& shape, std::string_view route) override;
   Status dispatch(const Kernel& kernel, std::span<const Operand> operands, Bytes params, Grid grid) override;
   Result<gpu::Dispatch> late_variant(const Kernel& kernel, std::span<const Operand> operands);
 

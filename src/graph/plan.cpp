@@ -259,7 +259,6 @@ std::string_view Plan::forced_route(std::string_view family) const {
 }
 
 std::string_view Plan::measured_route(std::string_view family, const RouteShape& shape, bool fixed) {
-  host_.note_choice(family, shape);
   for (const MeasuredRoute& measured : facts_.measured_routes) {
     const RouteShape& of = measured.shape;
     if (measured.family != family || (fixed && (of.depth != shape.depth || of.columns != shape.columns))) continue;

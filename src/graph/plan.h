@@ -150,7 +150,7 @@ class PlanHost {
   virtual void check_indices(ValueId indices, u64 limit, std::string_view what, bool negative) = 0;
   virtual void is_cache(ValueId tensor, u32 axis) = 0;
   virtual Result<i64> host_element(ValueId tensor, u64 flat_index) = 0;
-  virtual void note_choice(std::string_view family, const RouteShape& shape) = 0;  // for profiles
+  virtual void note_route(std::string_view family, const RouteShape& shape, std::string_view route) = 0;
   virtual Status dispatch(const Kernel& kernel, std::span<const Operand> operands, Bytes params, Grid grid) = 0;
 };
 
@@ -196,6 +196,10 @@ class Plan {
   std::string_view forced_route(std::string_view family) const;
   // The route that was measured to be the fastest for this shape, or nothing. `fixed`: only its rows can vary.
   std::string_view measured_route(std::string_view family, const RouteShape& shape, bool fixed);
+  // The route that was taken, for profiles. Names outlive the plan.
+  void note_route(std::string_view family, const RouteShape& shape, std::string_view route) {
+    host_.note_route(family, shape, route);
+  }
   // True if `a` and `b` are one piece of memory, so that copying between them is nothing to do.
   bool same_storage(const TensorArg& a, const TensorArg& b) const;
   bool is_constant(const TensorArg& t) const;

@@ -55,22 +55,29 @@ Result<std::string_view> find(const gpu::DeviceInfo& device, std::string_view fa
   return invalid("there is no route '", family, "=", name, "'; there are: ", names_of(family));
 }
 
-}  // namespace
-
-std::span<const Route> routes() { return table; }
-
-Result<std::string_view> choose_route(Plan& op, std::string_view family, const Work& work) {
+// What the user insists on, what was measured, or the first that suits.
+Result<std::string_view> find(Plan& op, std::string_view family, const Work& work, const graph::RouteShape& shape) {
   const gpu::DeviceInfo& device = op.device();
-  const std::string_view measured = op.measured_route(family, shape_of(work), work.fixed);
-  const std::string_view forced = op.forced_route(family);
-  if (const std::string_view name = forced.empty() ? measured : forced; !name.empty())
-    return find(device, family, name);
+  if (const std::string_view forced = op.forced_route(family); !forced.empty()) return find(device, family, forced);
+  if (const std::string_view measured = op.measured_route(family, shape, work.fixed); !measured.empty())
+    return find(device, family, measured);
   const auto adapter = device.adapter.type == gpu::AdapterType::cpu ? Route::cpu : Route::gpu;
   for (const Route& route : table) {
     if (route.family != family || (route.subgroups && !device.features.subgroups)) continue;
     if (!route.suits || (route.adapter == adapter && op.branch(route.suits(work)))) return route.name;
   }
   return internal_error("the family '", family, "' has no route");
+}
+
+}  // namespace
+
+std::span<const Route> routes() { return table; }
+
+Result<std::string_view> choose_route(Plan& op, std::string_view family, const Work& work) {
+  const graph::RouteShape shape = shape_of(work);
+  TRY(const std::string_view route, find(op, family, work, shape));
+  op.note_route(family, shape, route);
+  return route;
 }
 
 }  // namespace pteron::ops

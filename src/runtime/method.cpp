@@ -368,7 +368,7 @@ std::vector<OpTiming> Method::profile() const {
   for (const auto& instance : impl_->instances)
     for (const graph::OpTime& time : instance->profile())
       out.push_back(
-          {instance->compiled().graph.ops[time.op].name, std::string(time.kernel), time.nanoseconds, time.choice});
+          {instance->compiled().graph.ops[time.op].name, std::string(time.kernel), time.nanoseconds, time.route});
   return out;
 }
 

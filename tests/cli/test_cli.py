@@ -423,17 +423,19 @@ class Tune(unittest.TestCase):
             self.assertEqual(code, 0, err)
             report = json.loads(out)
             routes = {"gemm": {"row", "tile8", "split", "shared", "tile4"}, "attention": {"group", "tiled", "threads"}}
-            for choice, times in report["milliseconds"].items():
-                self.assertRegex(choice, r"^(gemm|attention)@\d+x\d+x\d+$")
-                self.assertEqual(set(times), {"usual"} | routes[choice.split("@")[0]])
-            gemms = [choice for choice in report["milliseconds"] if choice.startswith("gemm@")]
-            self.assertTrue(any(choice.startswith("gemm@1x") for choice in gemms))
+            for shape, row in report["shapes"].items():
+                self.assertRegex(shape, r"^(gemm|attention)@\d+x\d+x\d+$")
+                self.assertEqual(set(row["milliseconds"]), routes[shape.split("@")[0]])
+                self.assertIn(row["usual"], row["milliseconds"])
+                self.assertNotIn(f"{shape}={row['usual']}", report["routes"])
+            gemms = [shape for shape in report["shapes"] if shape.startswith("gemm@")]
+            self.assertTrue(any(shape.startswith("gemm@1x") for shape in gemms))
             table = pathlib.Path(report["file"])
             self.assertTrue(table.is_relative_to(folder))
             (key, routes), = json.loads(table.read_text()).items()
             self.assertEqual(routes, report["routes"])
 
-            table.write_text(json.dumps({key: [choice + "=split" for choice in gemms]}))
+            table.write_text(json.dumps({key: [shape + "=split" for shape in gemms]}))
             tuned = bench()
             self.assertTrue(tuned["tuned"])
             self.assertIn("gemm_split", tuned["gpu_ms_by_kernel"])
