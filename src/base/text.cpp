@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/text.h"
 
+#include "base/decimal.h"
 #include "base/error.h"
 
-#include <charconv>
 #include <cmath>
 
 namespace pteron {
@@ -21,10 +21,30 @@ std::string_view name_of(ErrorKind kind) {
   return "unknown";
 }
 
+// The shorter one of 1234.5 and 1.2345e+03.
 void append(std::string& out, f64 value) {
-  char buffer[32];
-  const auto [end, code] = std::to_chars(buffer, buffer + sizeof buffer, value);
-  out.append(buffer, end);
+  if (std::signbit(value)) out += '-';
+  if (!std::isfinite(value)) {
+    out += std::isnan(value) ? "nan" : "inf";
+    return;
+  }
+  const auto [digits, exponent] = shortest_decimal(value);
+  const int count = int(digits.size());
+  const std::string power = power_of_ten(exponent);
+  const size_t scientific = digits.size() + (count > 1) + power.size();
+  const size_t plain = exponent < 0 ? digits.size() + size_t(1 - exponent)
+                                    : size_t(std::max(count + (count > exponent + 1), exponent + 1));
+  if (plain > scientific) {
+    out += digits[0];
+    if (count > 1) (out += '.').append(digits, 1);
+    out += power;
+  } else if (exponent < 0) {
+    out.append("0.").append(size_t(-exponent - 1), '0') += digits;
+  } else {
+    const size_t whole = size_t(exponent) + 1;
+    out.append(digits, 0, whole).append(whole - std::min(whole, digits.size()), '0');
+    if (digits.size() > whole) (out += '.').append(digits, whole);
+  }
 }
 
 std::string human_bytes(u64 bytes) {

@@ -8,6 +8,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <charconv>
+#include <limits>
 #include <string>
 
 namespace pteron::cli {
@@ -42,6 +44,15 @@ void add_tune(CLI::App& app, int& exit_code);
 
 void add_device_flags(CLI::App& command, Common& common);
 void add_program_flags(CLI::App& command, Common& common);
+
+// What is wrong with a text that should be a whole number of type T; empty: nothing.
+template <class T>
+std::string check_whole_number(const std::string& text) {
+  T value = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (problem == std::errc() && end == text.data() + text.size()) return "";
+  return str("'", text, "' is not a whole number from 0 to ", std::numeric_limits<T>::max());
+}
 
 // Prints "pteron: <error>" and returns the exit code.
 int report(const Error& error);

@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-  std::string model, output;
+  std::string model, output, quantization = "lossless";
   convert::Options convert;
   bool json = false, quiet = false;
 };
@@ -93,6 +93,7 @@ Status run(Options options) {
   if (fs::equivalent(options.model, options.output, ignored))
     return invalid("the output '", options.output, "' is the model itself");
   if (!options.quiet) options.convert.progress = progress_bar("");
+  if (options.quantization == "q4") options.convert.quantization = convert::Quantization::q4;
   TRY(auto source, format::open_file(options.model));
   OutputFile file(options.output);
   TRY_DO(file.open());
@@ -112,21 +113,19 @@ void add_convert(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();
   command->add_option("MODEL", options->model, "Model (.gguf): Llama, SmolLM2, Qwen2 or Qwen3")->required();
   command->add_option("-o,--output", options->output, "Program to write; MODEL with the extension .pte by default");
-  const std::map<std::string, convert::Quantization> quantizations{{"lossless", convert::Quantization::lossless},
-                                                                   {"q4", convert::Quantization::q4}};
   command
       ->add_option(
-          "--quant", options->convert.quantization,
+          "--quant", options->quantization,
           "lossless: weights as in the file (default); q4: symmetric 4 bits in groups of 32, smaller and faster")
-      ->transform(CLI::CheckedTransformer(quantizations));
+      ->check(CLI::IsMember({"lossless", "q4"}));
   command
       ->add_option("--max-context", options->convert.max_context,
                    "Positions in the KV cache (default: the model's context, at most 2048)")
-      ->check(CLI::PositiveNumber);
+      ->check(check_whole_number<u32>);
   command
       ->add_option("--max-seq-len", options->convert.max_seq_len,
                    "Tokens in one call, as in a chunk of a prompt (default: 512, at most the context)")
-      ->check(CLI::PositiveNumber);
+      ->check(check_whole_number<u32>);
   command->add_flag("--all-logits", options->convert.all_logits,
                     "Return logits of every position, not of the last one");
   command->add_flag("--json", options->json, "Print one JSON object");

@@ -82,13 +82,13 @@ void add_generate(CLI::App& app, int& exit_code) {
   auto* prompt = command->add_option("-p,--prompt", options->prompt, "The question; - or nothing: standard input");
   command->add_option("--token-ids", options->token_ids, "The prompt as token ids; the answer is printed as such too")
       ->delimiter(',')
-      ->check(CLI::NonNegativeNumber)
+      ->check(check_whole_number<u32>)
       ->excludes(prompt);
   command->add_flag("--raw", options->raw, "Go on with the prompt as it is, without the chat template");
   command
       ->add_option("--logprobs", options->generation.sampling.logprobs,
                    "With --json: log-probabilities of each token and this many of the best")
-      ->check(CLI::NonNegativeNumber);
+      ->check(check_whole_number<u32>);
   add_language_flags(*command, *options);
   command->callback([options, &exit_code] {
     if (auto status = run(*options); !status) exit_code = report(status.error());

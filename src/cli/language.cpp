@@ -17,11 +17,11 @@ void add_language_flags(CLI::App& command, LanguageOptions& options) {
   command.add_option("--chat-template", options.chat_template, "Jinja file; else the program's own or one beside it");
   command.add_option("--system", options.system, "First message of the conversation");
   command.add_option("--max-tokens", g.max_tokens, "End an answer after this many tokens")
-      ->check(CLI::NonNegativeNumber)
+      ->check(check_whole_number<u64>)
       ->capture_default_str();
   command.add_option("--temperature", s.temperature, "0: always the best token")->capture_default_str();
   command.add_option("--top-k", s.top_k, "Choose from the k best tokens; 0: from all")
-      ->check(CLI::NonNegativeNumber)
+      ->check(check_whole_number<u32>)
       ->capture_default_str();
   command.add_option("--top-p", s.top_p, "Choose from the best tokens that have this probability together")
       ->capture_default_str();
@@ -30,7 +30,7 @@ void add_language_flags(CLI::App& command, LanguageOptions& options) {
   command.add_option("--repetition-penalty", s.repetition_penalty, "Above 1: avoid what was said")
       ->capture_default_str();
   command.add_option("--seed", options.seed, "Of the random choices; the same seed gives the same answer")
-      ->check(CLI::NonNegativeNumber);
+      ->check(check_whole_number<u64>);
   command.add_option("--stop", g.stops, "End an answer before this text (may be repeated)")->allow_extra_args(false);
   auto* regex = command.add_option("--regex", options.regex, "The answer matches this regular expression");
   command.add_option("--json-schema", options.json_schema, "The answer is JSON of this schema (a file, or the schema)")

@@ -6,6 +6,17 @@
 
 using namespace pteron;
 
+namespace {
+
+// One sentence; the options are many.
+std::string usage_message(const CLI::App* app, const CLI::Error& error) {
+  std::string command = "pteron";
+  if (const auto chosen = app->get_subcommands(); !chosen.empty()) command += " " + chosen[0]->get_name();
+  return str("pteron: ", error.what(), "; see '", command, " --help'\n");
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   // Mesa's device-selection layer looks for a Wayland display and complains if there is none; we choose devices
   // ourselves.
@@ -13,7 +24,7 @@ int main(int argc, char** argv) {
   CLI::App app{"Runs ExecuTorch programs (.pte) on the GPU through WebGPU."};
   app.set_version_flag("--version", std::string("pteron ") + version());
   app.require_subcommand(1);
-  app.failure_message(CLI::FailureMessage::help);
+  app.failure_message(usage_message);
   int exit_code = cli::ok;
   cli::add_devices(app, exit_code);
   cli::add_info(app, exit_code);

@@ -12,7 +12,9 @@ bool ConstantUse::matches(const Graph& graph, std::span<const PackedPart> parts)
   return std::equal(pieces.begin(), pieces.end(), parts.begin(), parts.end(),
                     [&](const ConstantPiece& piece, const PackedPart& part) {
                       const Tensor* tensor = graph.tensor(part.constant);
-                      return tensor && tensor->constant == piece.constant && piece.packing == part.packing;
+                      return tensor && tensor->constant && tensor->dtype == piece.from &&
+                             piece.packing == part.packing &&
+                             graph.constants[*tensor->constant].location == graph.constants[piece.constant].location;
                     });
 }
 
@@ -168,7 +170,8 @@ class Compiler {
       if (tensor.constant && written[id]) {
         storage.kind = StorageKind::state;
         storage.index = u32(c_.states.size());
-        c_.states.push_back({*tensor.constant, id, tensor.dtype, c_.facts.dtype[id], storage.bytes, cache_axis(id)});
+        c_.states.push_back({*tensor.constant, id, tensor.dtype, c_.facts.dtype[id], storage.bytes, cache_axis(id),
+                             position_bytes(id)});
       } else if (tensor.constant) {
         storage.kind = StorageKind::constant;
         storage.index = constant_use(tensor, id, storage.bytes);
@@ -181,9 +184,29 @@ class Compiler {
   }
 
   std::optional<u32> cache_axis(ValueId id) const {
-    for (const auto& [value, axis] : traffic_.caches)
-      if (root(value) == id) return axis;
+    for (const Traffic::CacheUse& use : traffic_.caches)
+      if (use.writes && root(use.value) == id) return use.axis;
     return std::nullopt;
+  }
+
+  // What a position takes of a state that all ops use as a cache, so that it can start small. 0: it can't.
+  u64 position_bytes(ValueId id) const {
+    const auto axis = cache_axis(id);
+    const Shape& shape = c_.graph.tensor(id)->max;
+    if (!axis || shape.product(0, *axis) != 1) return 0;
+    for (ValueId output : c_.graph.outputs)
+      if (c_.graph.tensor(output) && root(output) == id) return 0;
+    const auto is_it = [&](ValueId value) { return root(value) == id; };
+    for (u32 op = 0; op < c_.graph.ops.size(); ++op) {
+      const bool touches =
+          std::ranges::any_of(traffic_.reads[op], is_it) || std::ranges::any_of(traffic_.writes[op], is_it);
+      const auto declares = [&](const Traffic::CacheUse& use) {
+        return use.op == op && use.axis == *axis && root(use.value) == id;
+      };
+      if (touches && std::ranges::none_of(traffic_.caches, declares)) return 0;
+    }
+    const u64 bytes = shape.product(*axis + 1, shape.rank()) * size_of(c_.facts.dtype[id]);
+    return bytes % 16 == 0 ? bytes : 0;
   }
 
   u32 constant_use(const Tensor& tensor, ValueId id, u64 bytes) {

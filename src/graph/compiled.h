@@ -70,6 +70,7 @@ struct StateUse {
   u64 bytes = 0;
   // A cache whose axis `cache_axis` is the position in a sequence: later positions can be forgotten.
   std::optional<u32> cache_axis;
+  u64 position_bytes = 0;  // if not 0, memory for further positions may come when they are used
 };
 
 struct IndexCheck {

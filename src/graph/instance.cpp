@@ -24,6 +24,9 @@ Result<std::unique_ptr<Instance>> Instance::create(std::shared_ptr<const LoadedG
 Result<std::unique_ptr<Instance>> Instance::clone() {
   if (in_flight_) return invalid("an instance can't be cloned while a step is under way; call finish first");
   TRY(auto other, create(loaded_));
+  for (size_t i = 0; i < states_.size(); ++i)
+    if (c_.states[i].position_bytes > 0) other->wanted_positions_[i] = states_[i].size() / c_.states[i].position_bytes;
+  TRY_DO(other->grow_caches());
   std::vector<gpu::Copy> copies;
   for (size_t i = 0; i < states_.size(); ++i)
     copies.push_back({states_[i].id(), 0, other->states_[i].id(), 0, states_[i].size()});
@@ -60,8 +63,10 @@ Status Instance::allocate() {
     TRY(auto pool, device_.create_buffer(bytes, gpu::BufferUse::gpu, str("activations ", pools_.size())));
     pools_.push_back(std::move(pool));
   }
-  for (const StateUse& use : c_.states) {
-    TRY(auto state, device_.create_buffer(use.bytes, gpu::BufferUse::gpu, str("state of value ", use.value)));
+  wanted_positions_.assign(c_.states.size(), 0);
+  for (u32 i = 0; i < c_.states.size(); ++i) {
+    TRY(auto state,
+        device_.create_buffer(bytes_for(i, 0), gpu::BufferUse::gpu, str("state of value ", c_.states[i].value)));
     states_.push_back(std::move(state));
   }
   output_at_.assign(c_.graph.outputs.size(), UINT64_MAX);
@@ -118,7 +123,9 @@ Status Instance::rewind(u32 position) {
       return invalid("can't rewind to position ", position, ": the cache holds ", shape[axis], " positions");
     const u64 row = shape.product(axis + 1, shape.rank()) * size_of(use.to);
     for (u64 b = 0; b < shape.product(0, axis); ++b) {
-      const u64 begin = (b * shape[axis] + position) * row, end = (b + 1) * shape[axis] * row;
+      const u64 begin = (b * shape[axis] + position) * row;
+      const u64 end = std::min((b + 1) * shape[axis] * row, states_[i].size());
+      if (begin >= end) continue;
       if (begin % 4 != 0 || end % 4 != 0)
         return unsupported("the rows of a cache of shape ", shape, " are not whole words, so it can't be rewound");
       const auto& initial = loaded_->initial_states[i];
@@ -191,7 +198,7 @@ Instance::Source Instance::locate_value(ValueId id) const {
     case StorageKind::input: return {arena_.id(), storage.at.offset, storage.bytes};
     case StorageKind::transient:
       return {pools_[storage.at.pool].id(), storage.at.offset, storage.bytes + c_.guard_size};
-    case StorageKind::state: return {states_[storage.index].id(), 0, storage.bytes};
+    case StorageKind::state: return {states_[storage.index].id(), 0, states_[storage.index].size()};
     case StorageKind::constant: return {loaded_->constants[storage.index]->pieces[0].buffer.id(), 0, storage.bytes};
   }
   return {};

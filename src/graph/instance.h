@@ -93,6 +93,10 @@ class Instance final : private PlanHost {
   explicit Instance(std::shared_ptr<const LoadedGraph> loaded);
   Status allocate();
   Status init_state();
+  u64 bytes_for(u32 state, u64 positions) const;
+  bool caches_are_short() const;
+  Status grow_caches();
+  Status rebind(u32 op);
   Status bind_all();
   Result<gpu::BindGroup> bind(u32 op, const Variant& variant, gpu::Id pipeline);
   Result<Source> locate(u32 op, const Operand& operand) const;
@@ -124,7 +128,7 @@ class Instance final : private PlanHost {
   Result<u32> pack(std::span<const PackedPart> parts) override;
   u32 fault_slot(std::string_view what, u64 limit) override;
   void check_indices(ValueId, u64, std::string_view, bool) override {}
-  void is_cache(ValueId, u32) override {}
+  void use_cache(ValueId id, u32 axis, u64 positions, bool writes) override;
   Result<i64> host_element(ValueId tensor, u64 flat_index) override;
   void note_route(std::string_view family, const RouteShape& shape, std::string_view route) override;
   Status dispatch(const Kernel& kernel, std::span<const Operand> operands, Bytes params, Grid grid) override;
@@ -136,7 +140,8 @@ class Instance final : private PlanHost {
 
   gpu::Buffer arena_, faults_, staging_;
   std::vector<gpu::Buffer> pools_, states_;
-  std::vector<std::byte> shadow_;  // of the arena
+  std::vector<u64> wanted_positions_;  // by state: what ops that planned in this step need there to be
+  std::vector<std::byte> shadow_;      // of the arena
   u64 dirty_begin_ = UINT64_MAX, dirty_end_ = 0;
   std::vector<std::byte> large_;      // converts large inputs
   std::vector<std::byte> host_copy_;  // of the staging buffer

@@ -9,7 +9,7 @@ namespace pteron::graph {
 namespace {
 
 // Writes are staged in host memory until a submit completes, so submit and wait this often.
-constexpr u64 upload_window = 16 << 20;
+constexpr u64 upload_window = 4 << 20;
 
 bool all_zero(Bytes bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte(0); });

@@ -28,7 +28,7 @@ class Loading {
 
   Progress progress() const;
 
-  static constexpr u64 chunk_bytes = 4 << 20;
+  static constexpr u64 chunk_bytes = 1 << 20;
 
  private:
   // One constant or initial state on its way.

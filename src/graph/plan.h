@@ -148,7 +148,7 @@ class PlanHost {
   virtual Result<u32> pack(std::span<const PackedPart> parts) = 0;
   virtual u32 fault_slot(std::string_view what, u64 limit) = 0;
   virtual void check_indices(ValueId indices, u64 limit, std::string_view what, bool negative) = 0;
-  virtual void is_cache(ValueId tensor, u32 axis) = 0;
+  virtual void use_cache(ValueId tensor, u32 axis, u64 positions, bool writes) = 0;
   virtual Result<i64> host_element(ValueId tensor, u64 flat_index) = 0;
   virtual void note_route(std::string_view family, const RouteShape& shape, std::string_view route) = 0;
   virtual Status dispatch(const Kernel& kernel, std::span<const Operand> operands, Bytes params, Grid grid) = 0;
@@ -221,8 +221,14 @@ class Plan {
   Operand packed(std::span<const PackedPart> parts);
   // How many rows of `row_bytes` one binding can hold, so that further bindings may start behind them.
   u64 rows_per_binding(u64 row_bytes) const;
-  // This tensor keeps one entry per position of a sequence along `axis`, written before it is read.
-  void is_cache(const TensorArg& tensor, u32 axis) { host_.is_cache(tensor.id(), axis); }
+  // This tensor keeps one entry per position of a sequence along `axis`, written before it is read. The op touches
+  // none from position `positions` on, so there need not be memory for those.
+  void writes_cache(const TensorArg& tensor, u32 axis, u64 positions) {
+    host_.use_cache(tensor.id(), axis, positions, true);
+  }
+  void reads_cache(const TensorArg& tensor, u32 axis, u64 positions) {
+    host_.use_cache(tensor.id(), axis, positions, false);
+  }
   // Every element of `indices` must lie in [0, limit) or, if `negative` is allowed, in [-limit, limit). Checked on the
   // host when the elements come straight from a graph input; the kernel reports the rest through fault().
   void check_indices(const TensorArg& indices, u64 limit, std::string_view what, bool negative = false);

@@ -99,6 +99,7 @@ void Instance::change_number(ValueId id, i64 number) {
 }
 
 Status Instance::plan_all(std::span<const HostInput> inputs) {
+  std::fill(wanted_positions_.begin(), wanted_positions_.end(), u64(0));
   for (u32 i = 0; i < inputs.size(); ++i) {
     const ValueId id = c_.graph.inputs[i];
     if (inputs[i].number)
@@ -112,6 +113,10 @@ Status Instance::plan_all(std::span<const HostInput> inputs) {
                      std::any_of(plan.reads.begin(), plan.reads.end(), [&](ValueId id) { return changed_[id]; });
     if (due) TRY_DO(plan_one(op_));
   }
+  if (!caches_are_short()) return {};
+  TRY_DO(grow_caches());
+  for (op_ = 0; op_ < c_.ops.size(); ++op_)
+    if (records_[op_].stale) TRY_DO(plan_one(op_));
   return {};
 }
 

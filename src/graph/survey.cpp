@@ -161,8 +161,8 @@ void Surveyor::check_indices(ValueId indices, u64 limit, std::string_view what, 
   if (std::none_of(c_.index_checks.begin(), c_.index_checks.end(), same)) c_.index_checks.push_back(std::move(check));
 }
 
-void Surveyor::is_cache(ValueId tensor, u32 axis) {
-  if (tensor != no_value) add_once(traffic_.caches, std::pair(tensor, axis));
+void Surveyor::use_cache(ValueId tensor, u32 axis, u64, bool writes) {
+  if (tensor != no_value) add_once(traffic_.caches, {op_, tensor, axis, writes});
 }
 
 Result<i64> Surveyor::host_element(ValueId tensor, u64) {

@@ -9,7 +9,14 @@ namespace pteron::graph {
 // What the survey learns beyond CompiledGraph.
 struct Traffic {
   std::vector<std::vector<ValueId>> reads, writes;  // by op: what its dispatches bind
-  std::vector<std::pair<ValueId, u32>> caches;      // value, axis
+  struct CacheUse {
+    u32 op;
+    ValueId value;
+    u32 axis;
+    bool writes;
+    bool operator==(const CacheUse&) const = default;
+  };
+  std::vector<CacheUse> caches;
 };
 
 class Surveyor final : public PlanHost {
@@ -26,7 +33,7 @@ class Surveyor final : public PlanHost {
   Result<u32> pack(std::span<const PackedPart> parts) override;
   u32 fault_slot(std::string_view what, u64 limit) override;
   void check_indices(ValueId indices, u64 limit, std::string_view what, bool negative) override;
-  void is_cache(ValueId tensor, u32 axis) override;
+  void use_cache(ValueId tensor, u32 axis, u64 positions, bool writes) override;
   Result<i64> host_element(ValueId tensor, u64 flat_index) override;
   void note_route(std::string_view, const RouteShape&, std::string_view) override {}
   Status dispatch(const Kernel& kernel, std::span<const Operand> operands, Bytes params, Grid grid) override;

@@ -248,7 +248,7 @@ Status check_cache_write(Plan& op, const TensorArg& value, const TensorArg& cach
   const u32 positions = value.dim(-3), capacity = cache.dim(-3);
   REQUIRE_LIVE(op, start >= 0 && start + i64(positions) <= i64(capacity), "positions ", start, " to ",
                start + i64(positions), " don't fit a cache of ", capacity, "; the context is full");
-  op.is_cache(cache, u32(rank - 3));
+  op.writes_cache(cache, u32(rank - 3), u64(std::clamp<i64>(start + i64(positions), 0, capacity)));
   return {};
 }
 
@@ -292,6 +292,7 @@ Status attend_cached(Plan& op, const Query& query, const TensorArg& k_cache, con
                  " don't fit caches of ", capacity, "; the context is full");
     a.keys = u32(std::clamp<i64>(start + i64(a.queries), 0, capacity));
   }
+  for (const TensorArg& cache : {k_cache, v_cache}) op.reads_cache(cache, cache.rank() - 3, a.keys);
   return attend(op, a);
 }
 

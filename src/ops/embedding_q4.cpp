@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Rows of a table of 4-bit values with a scale, and perhaps a zero point, per group.
-#include "ops/common.h"
+#include "ops/q4_tiles.h"
 
 namespace pteron::ops {
 namespace {
@@ -31,17 +31,24 @@ Status look_up(Plan& op, const Table& t, const TensorArg& index, const TensorArg
   op.check_indices(index, vocabulary, "token");
   if (y.numel() == 0) return {};
   const u32 fault = op.fault_slot("token", vocabulary), count = u32(y.numel());
+  // In the layout of linears, which often have the same table as their weight: it is stored once then.
+  const u64 tiled_bytes = u64(ceil_div(vocabulary, columns_per_block)) * columns_per_block * row_bytes;
+  const bool tiled = op.is_constant(t.weight) && width % 8 == 0 && width > 0 &&
+                     tiled_bytes <= op.device().limits.max_storage_binding_bytes;
   Spec spec;
-  spec.flag("LINEAR", t.linear).bind_input("w", t.weight.dtype()).bind_input("scale", t.scales.dtype());
+  spec.flag("LINEAR", t.linear).flag("TILED", tiled).bind_array("w", "u32").bind_input("scale", t.scales.dtype());
   spec.bind_input("index", index.dtype()).bind_output("y", y.dtype()).bind_output("faults", DType::i32);
   if (t.zeros) spec.bind_input("zero", t.zeros->dtype());
   spec.code(t.zeros ? with_zero : no_zero);
-  const u64 step = op.rows_per_binding(row_bytes);
+  const graph::PackedPart tiles[] = {{t.weight.id(), q4_weight_tiles(t.weight, width)}};
+  const u64 step = tiled ? vocabulary : op.rows_per_binding(row_bytes);
   for (u64 first = 0; first < vocabulary; first += step) {
     const u64 rows = std::min<u64>(step, vocabulary - first);
-    const Operand part =
-        rows == vocabulary ? Operand(t.weight)
-                           : Operand(Operand::tensor, t.weight.id(), first * row_bytes, (rows * row_bytes + 3) / 4 * 4);
+    Operand part = t.weight;
+    if (tiled)
+      part = op.packed(tiles);
+    else if (rows < vocabulary)
+      part = {Operand::tensor, t.weight.id(), first * row_bytes, (rows * row_bytes + 3) / 4 * 4};
     const std::array<Operand, 6> operands{part, t.scales, index, y, op.fault(), t.zeros.value_or(t.scales)};
     const Params params{count, width, row_bytes, t.groups, t.group, vocabulary, u32(first), u32(rows), fault};
     TRY_DO(op.dispatch({kernels::embedding_q4, spec}, std::span(operands).first(t.zeros ? 6 : 5),

@@ -42,7 +42,8 @@ class Help(unittest.TestCase):
         for args in ((), ("frobnicate",), ("run",), ("info",), ("run", "a.pte", "--no-such-option"), ("generate", "a.pte", "--max-tokens", "many"), ("chat", "a.pte", "--on-full", "x"), ("generate", "a.pte", "--max-tokens", "-1"), ("convert", "a.gguf", "--max-context", "-5")):
             code, out, err = pteron(*args)
             self.assertEqual(code, 2, args)
-            self.assertNotEqual(out + err, "")
+            self.assertEqual((out, err.count("\n")), ("", 1))
+            self.assertRegex(err, "^pteron: .")
 
 
 class Devices(unittest.TestCase):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Elementwise ops in float32 whose result only another one reads become one op with a generated function, so that what
 // stands between is never written to memory.
+#include "base/decimal.h"
 #include "graph/op.h"
 #include "graph/passes/editor.h"
 #include "graph/passes/passes.h"
@@ -72,9 +73,8 @@ std::optional<std::string> literal(const Editor& e, const Op& op, const Scalar& 
   const ValueId id = op.args[scalar.arg];
   const std::optional<f64> value = e.is_null(id) ? scalar.otherwise : e.number(id);
   if (!value || !std::isfinite(f32(*value))) return std::nullopt;
-  std::array<char, 32> digits;
-  const auto end = std::to_chars(digits.begin(), digits.end(), f32(*value), std::chars_format::scientific).ptr;
-  return str("f32(", std::string_view(digits.begin(), end), ")");
+  const auto [digits, exponent] = shortest_decimal(f32(*value));
+  return str("f32(", std::signbit(*value) ? "-" : "", digits, "e", exponent + 1 - int(digits.size()), ")");
 }
 
 // The expression with its operands' names.

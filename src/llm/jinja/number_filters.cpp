@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Filters for numbers.
+#include "base/decimal.h"
 #include "base/error.h"
 #include "llm/jinja/filters.h"
 #include "llm/text/characters.h"
@@ -81,11 +82,7 @@ f64 rounded(f64 value, int digits) {
     const f64 unit = std::pow(10.0, -digits);
     return std::nearbyint(value / unit) * unit;
   }
-  char buffer[400];
-  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed, digits);
-  if (end.ec != std::errc()) return value;
-  std::from_chars(buffer, end.ptr, value);
-  return value;
+  return round_to_places(value, digits);
 }
 
 Result<Value> round(Renderer&, Subject subject, Args args) {
