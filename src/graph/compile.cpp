@@ -96,9 +96,9 @@ class Compiler {
   // Ops take any type of a cache, or refuse it in the survey that follows.
   bool halve_caches() {
     bool any = false;
-    for (const auto& [cache, axis] : traffic_.caches) {
-      if (!c_.graph.tensor(cache)->constant || c_.facts.dtype[cache] != DType::f32) continue;
-      c_.facts.dtype[cache] = DType::f16;
+    for (const Traffic::CacheUse& use : traffic_.caches) {
+      if (!use.writes || !c_.graph.tensor(use.value)->constant || c_.facts.dtype[use.value] != DType::f32) continue;
+      c_.facts.dtype[use.value] = DType::f16;
       any = true;
     }
     return any;
