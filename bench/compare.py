@@ -45,7 +45,7 @@ class Progress:
             try:
                 work()
             except (RuntimeError, OSError, KeyError, ValueError, subprocess.SubprocessError) as error:
-                self.failed[who or what] = str(error)
+                self.failed[who or what] = str(error).replace(f"{ROOT}/", "")
                 print(f"\n{who or what} failed: {error}", file=sys.stderr)
         self.show(len(self.steps), time.monotonic() - self.start, "done")
         print(file=sys.stderr)

@@ -162,7 +162,6 @@ def contestants():
         "llama.cpp Vulkan, Q4_1, lavapipe": lambda: Peer(*llama, "vulkan", adapter="lavapipe"),
         "Pteron, q4, SwiftShader": lambda: Pteron(q4, "SwiftShader"),
         "ONNX Runtime WebGPU, q4, SwiftShader": lambda: Peer(*ort, "WebGpuExecutionProvider", adapter="SwiftShader"),
-        "llama.cpp Vulkan, Q4_1, SwiftShader": lambda: Peer(*llama, "vulkan", adapter="SwiftShader"),
         "ONNX Runtime, q4, CPU": lambda: Peer(*ort, "CPUExecutionProvider"),
         "ExecuTorch XNNPACK, q4 + 8-bit activations, CPU": lambda: Peer(*xnnpack),
         "llama.cpp, Q4_1, CPU": lambda: Peer(*llama, "cpu"),

@@ -17,8 +17,8 @@ from [results.json](benchmarks/results.json)). A single program: `pteron bench M
   --quant q4`; `MatMulNBits` for ONNX Runtime; XNNPACK has it only with activations rounded to 8 bits). "Lossless" and llama.cpp use
   the file's own Q4_1 weights and Q8_0 embedding.
 - **A machine without a GPU**: WebGPU and Vulkan run on software adapters, Mesa's lavapipe and SwiftShader, for Pteron as for the
-  others. ONNX Runtime's Dawn refuses this lavapipe, so it is compared on SwiftShader. Runtimes on the bare CPU are shown for scale:
-  they don't go through a GPU's programming model.
+  others. ONNX Runtime's Dawn refuses this lavapipe, so it is compared on SwiftShader; llama.cpp refuses SwiftShader, which has no
+  16-bit storage. Runtimes on the bare CPU are shown for scale: they don't go through a GPU's programming model.
 - **In turns**: everyone reads the prompt, then each decodes a few tokens in turn, for several rounds; numbers are medians over
   rounds. Runs that compile or allocate come before and don't count.
 - **CPU-ms** is processor time of the whole process, software GPU included. It hardly depends on what else the machine does; wall
