@@ -14,6 +14,8 @@ foreach(part tests page fixtures)
   set_tests_properties(web-${part} PROPERTIES TIMEOUT 1800 FIXTURES_REQUIRED wasm)
 endforeach()
 
+add_test(NAME web-serve COMMAND ${node} --disable-warning=ExperimentalWarning ${CMAKE_SOURCE_DIR}/web/tests/serve.ts)
+set_tests_properties(web-serve PROPERTIES TIMEOUT 60 FIXTURES_REQUIRED wasm)
 add_test(NAME web-package COMMAND ${node} ${CMAKE_SOURCE_DIR}/web/tests/package.ts)
 set_tests_properties(web-package PROPERTIES TIMEOUT 600 FIXTURES_REQUIRED wasm)
 

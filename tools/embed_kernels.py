@@ -40,8 +40,9 @@ def bindings_of(path: pathlib.Path, text: str) -> list[str]:
     return [found[i] for i in range(len(found))]
 
 
-def strip_comments(text: str) -> str:
-    return "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("//")) + "\n"
+def without_comments(text: str) -> str:
+    # Lines stay, because errors name them; a browser loads the rest.
+    return "\n".join(line.split("//", 1)[0].strip() for line in text.splitlines()) + "\n"
 
 
 def write_if_changed(path: pathlib.Path, text: str) -> None:
@@ -60,7 +61,7 @@ def main() -> None:
         name = path.stem
         if path.parent.name == "snippets":
             snippets.append(name)
-            body.append(f"static constexpr std::string_view snippet_{name} = {literal(strip_comments(text))};")
+            body.append(f"static constexpr std::string_view snippet_{name} = {literal(without_comments(text))};")
             continue
         if name in names:
             sys.exit(f"{path}: another kernel has this name")
@@ -75,7 +76,7 @@ def main() -> None:
             body.append(f"static constexpr std::string_view {name}_uses[] = {{{', '.join(chr(34) + u + chr(34) for u in used)}}};")
         uses = f"{name}_uses" if used else "{}"
         body.append(
-            f"const graph::KernelSource {name} = {{\"{name}\", {literal(text)}, {name}_bindings, {uses}, "
+            f"const graph::KernelSource {name} = {{\"{name}\", {literal(without_comments(text))}, {name}_bindings, {uses}, "
             f"{str('subgroups' in enabled).lower()}, {str('f16' in enabled).lower()}, {str(variadic).lower()}}};"
         )
         for snippet in used:

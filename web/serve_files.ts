@@ -16,7 +16,15 @@ const types: Record<string, string> = {
 /** The path of a request without what would lead out of a folder. */
 export function pathOf(request: IncomingMessage): string {
   const { pathname } = new URL(request.url ?? '/', 'http://host');
-  return decodeURIComponent(pathname).split('/').filter((part) => part !== '' && part !== '..' && part !== '.').join('/');
+  return decoded(pathname).split('/').filter((part) => part !== '' && part !== '..' && part !== '.').join('/');
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path; // which no file is called
+  }
 }
 
 /** The first and the last byte that are asked for; nothing if all are, or the range is of another kind. */
@@ -26,7 +34,7 @@ function rangeOf(header: string | undefined, size: number): [number, number] | u
 }
 
 export function sendFile(request: IncomingMessage, response: ServerResponse, path: string, ranges = true): void {
-  const stats = statSync(path, { throwIfNoEntry: false });
+  const stats = path.includes('\0') ? undefined : statSync(path, { throwIfNoEntry: false });
   if (!stats?.isFile()) {
     response.writeHead(404).end();
     return;

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { allowTokens, answered, ask, expect, keep, loadFiles, problemOf, withFault } from './app_support.ts';
+import { faintTexts } from './contrast.ts';
 import { npy, png, readNpyFloats } from './files.ts';
 
 const data = join(import.meta.dirname, '..', '..', 'tests', 'data');
@@ -43,7 +44,8 @@ export const appTests: Record<string, AppTest> = {
     expect(await page.locator('#log .note', { hasText: '16 tokens' }).isVisible(), 'the answer is not measured');
     await page.locator('#profile').check();
     await page.getByRole('button', { name: 'Regenerate' }).click();
-    expect((await answered(page)) === first, 'the same question was answered in another way');
+    expect((await answered(page)) !== first, 'the same answer came again');
+    expect((await page.locator('#log .message').count()) === 2, 'the old answer is still there');
     await page.locator('#bars li').first().waitFor();
     await page.locator('#profile').uncheck();
   },
@@ -147,6 +149,18 @@ export const appTests: Record<string, AppTest> = {
         })
         .map(({ outerHTML }) => outerHTML));
     expect(nameless.length === 0, nameless.join('\n'));
+  },
+
+  async 'all text stands out from what is behind it, in both themes'(page) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      for (const tab of ['chat', 'tensors']) {
+        await page.locator(`#tab-${tab}`).click();
+        const faint = await page.evaluate(faintTexts);
+        expect(faint.length === 0, `${colorScheme}: ${faint.join(', ')}`);
+      }
+    }
+    await page.emulateMedia({ colorScheme: 'light' });
   },
 
   async 'a lost GPU device is opened again in the page and the conversation goes on'(page, files) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The chat: messages, an answer that streams in, stop, regenerate, copy. It outlives models, lost devices and reloads.
-import type { ChatMessage, ChatResult, Model } from '../../src/index.ts';
+import type { ChatMessage, ChatOptions, ChatResult, Model } from '../../src/index.ts';
 import { announce, copyButton, find, icon, make, memory, quietButton, time } from './dom.ts';
 import { markdown } from './markdown.ts';
 import { showPace, showSpeed, showStats } from './panel.ts';
@@ -86,7 +86,7 @@ export class Conversation {
     if (this.#running || !this.#model || this.#messages.at(-1)?.role !== 'assistant') return;
     this.#messages.pop();
     this.#log.lastElementChild?.remove();
-    void this.#answer();
+    void this.#answer({ temperature: settings().temperature || 0.7 }); // who asks again wants another answer
   }
 
   #show(role: string, content: string): { element: HTMLElement; body: HTMLElement } {
@@ -105,7 +105,7 @@ export class Conversation {
     if (always || view.scrollHeight - view.scrollTop - view.clientHeight < 120) view.scrollTop = view.scrollHeight;
   }
 
-  async #answer(): Promise<void> {
+  async #answer(chosen: ChatOptions = {}): Promise<void> {
     const model = this.#model;
     if (!model) return;
     this.#running = new AbortController();
@@ -116,7 +116,7 @@ export class Conversation {
     this.#update();
     let text = '';
     try {
-      const answer = model.chat(withSystem(this.#messages), { ...settings(), signal: this.#running.signal });
+      const answer = model.chat(withSystem(this.#messages), { ...settings(), ...chosen, signal: this.#running.signal });
       const pace = new Pace();
       for await (const piece of answer) {
         text += piece.text;

@@ -105,7 +105,10 @@ export const tests: Record<string, () => Promise<void>> = {
 
   async 'no WebGPU, no adapter and too small limits have their own words'() {
     const create = (): Promise<Pteron> => Pteron.create({ worker: false });
-    await replacing(navigator, 'gpu', undefined, () => expectError('unsupported', 'no WebGPU', create));
+    await replacing(navigator, 'gpu', undefined, async () => {
+      await expectError('unsupported', 'no WebGPU', create);
+      await replacing(globalThis, 'isSecureContext', false, () => expectError('unsupported', 'over HTTPS', create));
+    });
     await replacing(navigator, 'gpu', { requestAdapter: async () => null }, () => expectError('not found', 'no GPU', create));
     const limits = { maxStorageBuffersPerShaderStage: 4 };
     await replacing(navigator, 'gpu', { requestAdapter: async () => ({ limits }) }, () =>
