@@ -15,8 +15,8 @@ struct GenerationOptions {
   std::optional<Grammar> grammar;
   bool ignore_end = false;    // go on behind tokens that end an answer
   bool show_special = false;  // special tokens appear in the text
-  // Asked when the context is full, with the answer so far (none: the prompt alone is too long): the text to go on from,
-  // shorter than the context, with the answer or the end of it at its end. Absent, or an error: the answer ends.
+  // Asked when the context is full, with the answer so far (none: the prompt alone is too long): the text to go on
+  // from, shorter than the context, with the answer or the end of it at its end. Absent, or an error: the answer ends.
   std::function<Result<std::vector<u32>>(std::span<const u32> answer)> shorten;
 };
 
