@@ -33,7 +33,10 @@ struct LoadOptions {
   DeviceOptions device_options;
   std::vector<std::string> data_files;  // .ptd files with external constants
   std::vector<std::string> disabled_passes;
-  std::vector<std::string> routes;  // "gemm=shared": which kernels a family of ops must use, for tests and measurements
+  // Which kernels a family of ops uses: "gemm=shared", or for one shape (rows, depth, columns)
+  // "gemm@64x576x192=shared".
+  std::vector<std::string> routes;
+  bool f16_kv_cache = false;  // caches in half the memory; needs a device with f16
   // Words behind every tensor of a step and behind scratch memory that nobody may write: a step fails if a kernel did.
   bool guards = false;
   std::vector<Epilogue> epilogues;  // each adds an output behind the method's own (top_k: values, then indices)
@@ -72,6 +75,7 @@ struct OpTiming {
   std::string op;
   std::string kernel;
   u64 nanoseconds = 0;
+  std::string route;  // "gemm@64x576x192=shared" if other kernels could do the same, see LoadOptions::routes
 };
 
 // A method with its own state (KV caches). Not for two threads at once; different methods are independent.

@@ -4,6 +4,8 @@
 #include "base/os.h"
 #include "cli/cli.h"
 #include "cli/meter.h"
+#include "cli/tuning.h"
+#include "cli/workload.h"
 
 #include <commit.h>
 #include <nlohmann/json.hpp>
@@ -26,50 +28,6 @@ struct Options : Common {
 
 Json to_json(const Spread& s) {
   return {{"median", s.median}, {"lower_quartile", s.lower_quartile}, {"upper_quartile", s.upper_quartile}};
-}
-
-// Prompts and tokens for a method that takes (tokens [1, S], position [1]). What a step costs depends neither on the
-// tokens nor on what the caches hold, so a context need not be computed to be there.
-class Decoder {
- public:
-  Decoder(Method& method, u32 capacity) : method_(method), capacity_(capacity) {
-    tokens_.resize(method.info().inputs[0].shape[1]);
-    u32 state = 1;
-    for (i64& token : tokens_) token = (state = state * 1664525 + 1013904223) >> 24;
-  }
-
-  u32 capacity() const { return capacity_; }
-
-  Status step(u32 position, u32 count) {
-    const i64 at = position;
-    const TensorView inputs[] = {{DType::i64, Shape{1, count}, std::as_bytes(std::span(tokens_).first(count))},
-                                 {DType::i64, Shape{1}, std::as_bytes(std::span(&at, 1))}};
-    TRY_DO(method_.begin(inputs, u64(1) << (method_.info().outputs.size() - 1)));
-    TRY_DO(method_.finish());
-    return {};
-  }
-  // A prompt from position 0 on, in as few steps as the program allows.
-  Status prompt(u32 count) {
-    for (u32 at = 0; at < count; at += u32(tokens_.size())) TRY_DO(step(at, std::min(count - at, u32(tokens_.size()))));
-    return {};
-  }
-
- private:
-  Method& method_;
-  u32 capacity_;
-  std::vector<i64> tokens_;
-};
-
-bool is_decoder(const MethodInfo& info) {
-  const auto& in = info.inputs;
-  return in.size() == 2 && in[0].dtype == DType::i64 && in[0].shape.rank() == 2 && in[0].shape[0] == 1 &&
-         in[0].dynamic && in[1].dtype == DType::i64 && in[1].shape == Shape{1};
-}
-
-u32 cache_positions(const Program& program, const MethodInfo& info) {
-  for (const char* name : {"get_max_context_len", "get_max_seq_len"})
-    if (const auto value = program.constant(name); value && value->size() == 1) return u32(value->front());
-  return info.inputs[0].shape[1];
 }
 
 // GPU time by kernel of the last execute, longest first.
@@ -150,24 +108,8 @@ Status measure_decoder(Decoder decoder, Method& method, const Device& device, co
   return profile(method, device, report, [&] { return decoder.step(options.context + options.decode, 1); });
 }
 
-// Floats in (-1, 1); integers 0, which any table has.
-Result<Tensor> made_up(const ValueInfo& info) {
-  if (!info.is_tensor && info.dtype != DType::i64)
-    return unsupported("a number of type ", info.dtype, " is fixed by the program; bench can't make it up");
-  Tensor out(info.dtype, info.shape);
-  u32 state = 1;
-  const auto next = [&state] { return f32(i32(state = state * 1664525 + 1013904223)) * 0x1p-31f; };
-  if (info.dtype == DType::f32) std::ranges::generate(out.as<f32>(), next);
-  if (info.dtype == DType::f64) std::ranges::generate(out.as<f64>(), next);
-  return out;
-}
-
 Status measure_runs(Method& method, const Device& device, const Options& options, Json& report) {
-  std::vector<Tensor> inputs;
-  for (const ValueInfo& info : method.info().inputs) {
-    TRY(Tensor tensor, made_up(info));
-    inputs.push_back(std::move(tensor));
-  }
+  TRY(const std::vector<Tensor> inputs, made_up_inputs(method.info()));
   const std::vector<TensorView> views(inputs.begin(), inputs.end());
   const auto run = [&]() -> Status {
     TRY_DO(method.execute(views));
@@ -210,15 +152,9 @@ Status run(const Options& options) {
   const f64 device_ms = milliseconds_since(start);
   LoadOptions load = options.load_options();
   load.device = device;
-  load.epilogues = {{Epilogue::arg_max, 0, 1}};
-  TRY(auto program, Program::load(options.model, load));
-  const auto described = std::ranges::find(program.methods(), options.method, &MethodInfo::name);
-  const bool decoder = described != program.methods().end() && is_decoder(*described);
-  if (!decoder) {
-    load.epilogues.clear();
-    TRY(program, Program::load(options.model, load));
-  }
-  TRY(auto method, program.method(options.method));
+  TRY_DO(apply_tuning(options, options.model, load));
+  TRY(Subject subject, load_subject(options.model, options.method, load));
+  Method& method = subject.method;
   const f64 load_ms = milliseconds_since(start);
   if (!options.quiet) announce(device);
 
@@ -229,13 +165,14 @@ Status run(const Options& options) {
               {"driver", device.adapter().driver},
               {"adapter_type", device.adapter().type},
               {"f16", device.adapter().f16},
+              {"tuned", !load.routes.empty()},
+              {"kv", options.f16_kv_cache ? "f16" : "f32"},
               {"version", version()},
               {"commit", PTERON_COMMIT},
               {"load_ms", load_ms},
               {"device_ms", device_ms}};  // a part of load_ms
-  TRY_DO(decoder ? measure_decoder(Decoder(method, cache_positions(program, method.info())), method, device, options,
-                                   report)
-                 : measure_runs(method, device, options, report));
+  TRY_DO(subject.is_decoder ? measure_decoder(Decoder(subject), method, device, options, report)
+                            : measure_runs(method, device, options, report));
   report["late_pipelines"] = method.stats().late_pipelines;
   report["gpu_buffer_mb"] = f64(device.usage().peak_buffer_bytes) * 1e-6;
   report["peak_rss_mb"] = f64(os::peak_resident_bytes()) * 1e-6;

@@ -22,6 +22,7 @@ LoadOptions Common::load_options() const {
   options.device_options = device_options();
   options.data_files = data_files;
   options.disabled_passes = disabled_passes;
+  options.f16_kv_cache = f16_kv_cache;
   if (!quiet) options.progress = progress_bar();
   return options;
 }
@@ -36,6 +37,11 @@ void add_program_flags(CLI::App& command, Common& common) {
   command.add_option("--data", common.data_files, "External constants (.ptd) of the program");
   command.add_option("--disable-pass", common.disabled_passes,
                      "Switch a graph rewrite off (see 'pteron info --passes')");
+  const std::map<std::string, bool> cache_types{{"f32", false}, {"f16", true}};
+  command
+      .add_option("--kv", common.f16_kv_cache, "KV caches: f32 as in the program (default), or f16 in half the memory")
+      ->transform(CLI::CheckedTransformer(cache_types));
+  command.add_flag("--no-tuning", common.no_tuning, "Ignore what 'pteron tune' has found out");
   command.add_flag("--json", common.json, "Print one JSON object");
   command.add_flag("-q,--quiet", common.quiet, "No progress");
 }

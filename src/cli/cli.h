@@ -20,6 +20,8 @@ struct Common {
   std::string adapter;
   bool require_gpu = false;
   bool no_f16 = false;
+  bool f16_kv_cache = false;
+  bool no_tuning = false;
   bool json = false;
   bool quiet = false;
   std::vector<std::string> data_files;
@@ -38,6 +40,7 @@ void add_chat(CLI::App& app, int& exit_code);
 void add_selftest(CLI::App& app, int& exit_code);
 void add_convert(CLI::App& app, int& exit_code);
 void add_bench(CLI::App& app, int& exit_code);
+void add_tune(CLI::App& app, int& exit_code);
 
 void add_device_flags(CLI::App& command, Common& common);
 void add_program_flags(CLI::App& command, Common& common);

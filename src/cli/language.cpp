@@ -2,6 +2,7 @@
 #include "cli/language.h"
 
 #include "base/os.h"
+#include "cli/tuning.h"
 
 #include <cstdio>
 #include <random>
@@ -44,7 +45,9 @@ void add_language_flags(CLI::App& command, LanguageOptions& options) {
 }
 
 Result<LanguageModel> load_language_model(const LanguageOptions& options) {
-  TRY(LanguageModel model, LanguageModel::load(options.model, {.load = options.load_options(),
+  LoadOptions load = options.load_options();
+  TRY_DO(apply_tuning(options, options.model, load));
+  TRY(LanguageModel model, LanguageModel::load(options.model, {.load = std::move(load),
                                                                .tokenizer = options.tokenizer,
                                                                .chat_template = options.chat_template}));
   if (!options.quiet) {

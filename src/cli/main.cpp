@@ -34,6 +34,7 @@ int main(int argc, char** argv) {
   cli::add_selftest(app, exit_code);
   cli::add_convert(app, exit_code);
   cli::add_bench(app, exit_code);
+  cli::add_tune(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/cli.h"
+#include "cli/tuning.h"
 #include "format/data_source.h"
 #include "format/npy.h"
 
@@ -44,7 +44,9 @@ void print_profile(const Method& method) {
 }
 
 Status run(const Options& options) {
-  TRY(auto program, Program::load(options.model, options.load_options()));
+  LoadOptions load = options.load_options();
+  TRY_DO(apply_tuning(options, options.model, load));
+  TRY(auto program, Program::load(options.model, std::move(load)));
   TRY(auto method, program.method(options.method));
   if (!options.quiet && !method.info().outputs.empty()) {
     TRY(const Device device, program.device());

@@ -44,7 +44,12 @@ class Compiler {
     find_origins();
     TRY_DO(Surveyor(c_, traffic_).run(problems));
     if (problems && !problems->empty()) return {};
-    if (!options_.is_disabled("alias-copies") && alias_copies()) TRY_DO(Surveyor(c_, traffic_).run(nullptr));
+    const bool halved = options_.f16_kv_cache && halve_caches();
+    const bool aliased = !options_.is_disabled("alias-copies") && alias_copies();
+    if (halved)
+      TRY_DO(within(Surveyor(c_, traffic_).run(nullptr), "with KV caches in half precision"));
+    else if (aliased)
+      TRY_DO(Surveyor(c_, traffic_).run(nullptr));
     if (!options_.is_disabled("constant-folding")) find_constant_ops();
     assign_storage();
     TRY_DO(place_memory());
@@ -86,6 +91,17 @@ class Compiler {
     for (u32 i = 0; i < c_.graph.inputs.size(); ++i) c_.origin[c_.graph.inputs[i]] = i;
     for (const Op& op : c_.graph.ops)
       if (is_plain_copy(op)) c_.origin[op.args.back()] = c_.origin[op.args.front()];
+  }
+
+  // Ops take any type of a cache, or refuse it in the survey that follows.
+  bool halve_caches() {
+    bool any = false;
+    for (const Traffic::CacheUse& use : traffic_.caches) {
+      if (!use.writes || !c_.graph.tensor(use.value)->constant || c_.facts.dtype[use.value] != DType::f32) continue;
+      c_.facts.dtype[use.value] = DType::f16;
+      any = true;
+    }
+    return any;
   }
 
   // Lets copies share their source's memory where nobody writes to either behind the other's back.
@@ -416,7 +432,17 @@ Result<std::shared_ptr<const CompiledGraph>> compile(Graph graph, const gpu::Dev
   auto compiled = std::make_shared<CompiledGraph>();
   compiled->graph = std::move(graph);
   compiled->facts.device = device;
-  compiled->facts.routes = options.routes;
+  for (const std::string& route : options.routes) {
+    if (auto measured = parse_route(route))
+      compiled->facts.measured_routes.push_back(*std::move(measured));
+    else
+      compiled->facts.routes.push_back(route);
+  }
+  if (options.f16_kv_cache && !device.features.f16)
+    return unsupported(
+        "a KV cache in half precision was asked for, but ",
+        device.adapter.name.empty() ? "a device with no more than WebGPU's defaults" : device.adapter.name,
+        " has no f16; use a cache in float32");
   TRY_DO(fold_prepack(compiled->graph));
   TRY_DO(Compiler(*compiled, options).run(problems));
   return compiled;

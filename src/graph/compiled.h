@@ -89,7 +89,7 @@ struct FaultSlot {
 struct CompileOptions {
   std::vector<u8> input_is_static;  // by input; missing: may vary
   std::vector<std::string> disabled_passes;
-  bool f16_kv_cache = false;        // caches in half precision, where the device has it
+  bool f16_kv_cache = false;        // caches in half precision
   std::vector<std::string> routes;  // "family=route"
   bool guards = false;              // see CompiledGraph::guards
   bool is_disabled(std::string_view pass) const;

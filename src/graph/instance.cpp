@@ -237,8 +237,13 @@ u64 Instance::gpu_bytes() const {
 
 std::vector<OpTime> Instance::profile() const {
   std::vector<OpTime> out;
-  for (u32 i = 0; i < durations_.size() && i < dispatch_ops_.size(); ++i)
-    out.push_back({dispatch_ops_[i], kernel_name(i), durations_[i]});
+  for (u32 i = 0; i < durations_.size() && i < dispatch_ops_.size(); ++i) {
+    const Record& record = records_[dispatch_ops_[i]];
+    const auto& [rows, depth, columns] = record.shape;
+    out.push_back(
+        {dispatch_ops_[i], kernel_name(i), durations_[i],
+         record.family.empty() ? "" : str(record.family, "@", rows, "x", depth, "x", columns, "=", record.route)});
+  }
   return out;
 }
 

@@ -30,6 +30,7 @@ struct OpTime {
   u32 op = 0;  // index into the graph's ops
   std::string_view kernel;
   u64 nanoseconds = 0;
+  std::string route;
 };
 
 class Instance final : private PlanHost {
@@ -69,7 +70,9 @@ class Instance final : private PlanHost {
     std::vector<gpu::Dispatch> steps;
     std::vector<gpu::BindGroup> groups;  // by variant
     bool stale = true;
-    bool is_done = false;  // for good
+    bool is_done = false;            // for good
+    std::string_view family, route;  // of the kernels that it chose from, and its choice for this shape
+    RouteShape shape{};
   };
   struct Late {  // a variant that the survey did not see
     u32 op;
@@ -127,6 +130,7 @@ class Instance final : private PlanHost {
   void check_indices(ValueId, u64, std::string_view, bool) override {}
   void use_cache(ValueId id, u32 axis, u64 positions, bool writes) override;
   Result<i64> host_element(ValueId tensor, u64 flat_index) override;
+  void note_route(std::string_view family, const RouteShape& shape, std::string_view route) override;
   Status dispatch(const Kernel& kernel, std::span<const Operand> operands, Bytes params, Grid grid) override;
   Result<gpu::Dispatch> late_variant(const Kernel& kernel, std::span<const Operand> operands);
 

@@ -5,6 +5,7 @@
 #include "kernels.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <numeric>
 
@@ -255,6 +256,30 @@ std::string_view Plan::forced_route(std::string_view family) const {
     if (route.starts_with(family) && route.substr(family.size()).starts_with('='))
       return route.substr(family.size() + 1);
   return {};
+}
+
+std::string_view Plan::measured_route(std::string_view family, const RouteShape& shape, bool fixed) {
+  for (const MeasuredRoute& measured : facts_.measured_routes) {
+    const RouteShape& of = measured.shape;
+    if (measured.family != family || (fixed && (of.depth != shape.depth || of.columns != shape.columns))) continue;
+    if (branch(of == shape)) return measured.route;
+  }
+  return {};
+}
+
+std::optional<MeasuredRoute> parse_route(std::string_view text) {
+  const size_t at = text.find('@'), equals = text.find('=');
+  if (at == std::string_view::npos || equals == std::string_view::npos || equals < at) return std::nullopt;
+  MeasuredRoute out{std::string(text.substr(0, at)), {}, std::string(text.substr(equals + 1))};
+  const char* next = text.data() + at + 1;
+  const char* const end = text.data() + equals;
+  for (u32* size : {&out.shape.rows, &out.shape.depth, &out.shape.columns}) {
+    const auto [stop, error] = std::from_chars(next, end, *size);
+    const bool last = size == &out.shape.columns;
+    if (error != std::errc() || (last ? stop != end : stop == end || *stop != 'x')) return std::nullopt;
+    next = stop + 1;
+  }
+  return out;
 }
 
 bool Plan::same_storage(const TensorArg& a, const TensorArg& b) const {

@@ -106,6 +106,19 @@ struct PackedPart {
   Packing packing;
 };
 
+// What a kernel's speed depends on.
+struct RouteShape {
+  u32 rows = 0, depth = 0, columns = 0;
+  bool operator==(const RouteShape&) const = default;
+};
+struct MeasuredRoute {
+  std::string family;
+  RouteShape shape{};
+  std::string route;
+};
+// "family@64x576x192=route", or nothing if it has another form.
+std::optional<MeasuredRoute> parse_route(std::string_view text);
+
 // What is known about each value for good.
 struct Facts {
   const Graph* graph = nullptr;
@@ -114,6 +127,7 @@ struct Facts {
   std::vector<ValueId> root;        // values with the same root share memory
   std::vector<u8> varies;           // its shape or number can differ from one execute to the next
   std::vector<std::string> routes;  // "family=route": kernels that the user insists on
+  std::vector<MeasuredRoute> measured_routes;
 };
 
 // Per value: what is live.
@@ -136,6 +150,7 @@ class PlanHost {
   virtual void check_indices(ValueId indices, u64 limit, std::string_view what, bool negative) = 0;
   virtual void use_cache(ValueId tensor, u32 axis, u64 positions, bool writes) = 0;
   virtual Result<i64> host_element(ValueId tensor, u64 flat_index) = 0;
+  virtual void note_route(std::string_view family, const RouteShape& shape, std::string_view route) = 0;
   virtual Status dispatch(const Kernel& kernel, std::span<const Operand> operands, Bytes params, Grid grid) = 0;
 };
 
@@ -179,6 +194,12 @@ class Plan {
   std::string_view code() const { return op_.code; }
   // The route that the user insists on for this family of kernels, or nothing.
   std::string_view forced_route(std::string_view family) const;
+  // The route that was measured to be the fastest for this shape, or nothing. `fixed`: only its rows can vary.
+  std::string_view measured_route(std::string_view family, const RouteShape& shape, bool fixed);
+  // The route that was taken, for profiles. Names outlive the plan.
+  void note_route(std::string_view family, const RouteShape& shape, std::string_view route) {
+    host_.note_route(family, shape, route);
+  }
   // True if `a` and `b` are one piece of memory, so that copying between them is nothing to do.
   bool same_storage(const TensorArg& a, const TensorArg& b) const;
   bool is_constant(const TensorArg& t) const;

@@ -190,6 +190,12 @@ Result<i64> Instance::host_element(ValueId tensor, u64 flat_index) {
   return element_as_integer(input.bytes, input.dtype, flat_index);
 }
 
+void Instance::note_route(std::string_view family, const RouteShape& shape, std::string_view route) {
+  records_[op_].family = family;
+  records_[op_].shape = shape;
+  records_[op_].route = route;
+}
+
 Status Instance::dispatch(const Kernel& kernel, std::span<const Operand> operands, Bytes params, Grid grid) {
   Record& record = records_[op_];
   const OpPlan& plan = c_.ops[op_];

@@ -1,7 +1,7 @@
 // Attention (snippets/attention.wgsl) with few queries, for GPUs: a workgroup of 64 threads has one (batch, head, query,
 // split). For every 64 keys each thread makes the score of one; the workgroup finds their maximum and sum (online
 // softmax), and each thread adds up its share of the values' elements.
-//! use grid nan attention
+//! use grid nan attention group_tree
 @group(0) @binding(0) var<uniform> p: Params;
 @group(0) @binding(1) var<storage, read> q: array<q_store>;
 @group(0) @binding(2) var<storage, read> k: array<k_store>;
@@ -9,11 +9,9 @@
 @group(0) @binding(4) var<storage, read> mask: array<mask_store>;
 @group(0) @binding(5) var<storage, read_write> y: array<y_store>;
 
-const SIZE = 64u;
 const SHARE = (VALUE_D + SIZE - 1u) / SIZE;  // elements of the result per thread
 var<workgroup> query_chunks: array<vec4f, CHUNKS>;
 var<workgroup> scores: array<f32, SIZE>;
-var<workgroup> tree: array<f32, SIZE>;
 
 fn score_of(key: u32, k_base: u32, mask_at: u32) -> f32 {
   let at = k_base + key * p.k.z;
@@ -25,34 +23,6 @@ fn score_of(key: u32, k_base: u32, mask_at: u32) -> f32 {
     sum += mask_get(mask_at + key * p.mask.w);
   }
   return sum;
-}
-
-// Over all threads, for all of them.
-fn largest(mine: f32, lid: u32) -> f32 {
-  tree[lid] = mine;
-  workgroupBarrier();
-  for (var span = SIZE / 2u; span > 0u; span /= 2u) {
-    if (lid < span) {
-      tree[lid] = max(tree[lid], tree[lid + span]);
-    }
-    workgroupBarrier();
-  }
-  let out = tree[0];
-  workgroupBarrier();
-  return out;
-}
-fn total(mine: f32, lid: u32) -> f32 {
-  tree[lid] = mine;
-  workgroupBarrier();
-  for (var span = SIZE / 2u; span > 0u; span /= 2u) {
-    if (lid < span) {
-      tree[lid] += tree[lid + span];
-    }
-    workgroupBarrier();
-  }
-  let out = tree[0];
-  workgroupBarrier();
-  return out;
 }
 
 @compute @workgroup_size(SIZE)

@@ -1,7 +1,7 @@
 // Per row of logits: its loss, log Σ exp − logit[label], and the gradient (softmax − onehot), both divided by the number
 // of rows that count. A negative label makes a row not count. One workgroup per row; its threads stride over it three
 // times: for the maximum, for the sum, for the gradient. A label beyond the row is reported.
-//! use grid
+//! use grid group_tree
 struct Params {
   rows: u32,
   width: u32,
@@ -14,35 +14,6 @@ struct Params {
 @group(0) @binding(3) var<storage, read_write> losses: array<f32>;
 @group(0) @binding(4) var<storage, read_write> dx: array<dx_store>;
 @group(0) @binding(5) var<storage, read_write> faults: array<u32>;
-
-const SIZE = 64u;
-var<workgroup> partial: array<f32, SIZE>;
-
-fn greatest(lid: u32, v: f32) -> f32 {
-  partial[lid] = v;
-  workgroupBarrier();
-  for (var span = SIZE / 2u; span > 0u; span /= 2u) {
-    if (lid < span) {
-      partial[lid] = max(partial[lid], partial[lid + span]);
-    }
-    workgroupBarrier();
-  }
-  let result = partial[0];
-  workgroupBarrier();
-  return result;
-}
-
-fn total(lid: u32, v: f32) -> f32 {
-  partial[lid] = v;
-  workgroupBarrier();
-  for (var span = SIZE / 2u; span > 0u; span /= 2u) {
-    if (lid < span) {
-      partial[lid] += partial[lid + span];
-    }
-    workgroupBarrier();
-  }
-  return partial[0];
-}
 
 @compute @workgroup_size(SIZE)
 fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, @builtin(local_invocation_index) lid: u32) {
@@ -60,12 +31,12 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
   for (var i = lid; i < p.width; i += SIZE) {
     top = max(top, x_get(base + i));
   }
-  top = greatest(lid, top);
+  top = largest(top, lid);
   var sum = 0.0;
   for (var i = lid; i < p.width; i += SIZE) {
     sum += exp(x_get(base + i) - top);
   }
-  sum = total(lid, sum);
+  sum = total(sum, lid);
   let scale = select(0.0, p.inverse_count, label >= 0);
   for (var i = lid; i < p.width; i += SIZE) {
     let hit = select(0.0, 1.0, i32(i) == label);

@@ -92,8 +92,9 @@ Status Gemm::quantize(u32 scale, u32 zero, u32 activation) {
 }
 
 Result<const Gemm::Tiling*> Gemm::choose() const {
+  const u32 depth = params.depth * params.sections_y * params.sections_x;
   TRY(const std::string_view route,
-      choose_route(op_, "gemm", {params.rows, params.depth, params.columns, params.batches}));
+      choose_route(op_, "gemm", {params.rows, depth, params.columns, params.batches, width_is_fixed_}));
   const auto found = std::ranges::find(tilings, route, &Tiling::route);
   if (found == std::end(tilings)) return internal_error("the route 'gemm=", route, "' has no kernel");
   return found;

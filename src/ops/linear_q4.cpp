@@ -241,7 +241,8 @@ Status linear_q4(Plan& op, const Q4Linear& l) {
       return internal_error("a fused 4-bit linear does not fit its kernel");
     return linear_grouped(op, l.x, {part.weight, part.scales, l.group}, part.bias, part.y);
   }
-  TRY(const std::string_view route, choose_route(op, "linear_q4", {rows_of(l), depth_of(l), columns_of(l.parts[0])}));
+  const Work work{rows_of(l), depth_of(l), columns_of(l.parts[0]), 1, true};
+  TRY(const std::string_view route, choose_route(op, "linear_q4", work));
   const bool fits_uniform =
       l.x.dtype() == DType::f32 && u64(depth_of(l)) * 4 <= op.device().limits.max_uniform_binding_bytes;
   const bool one_row = route == "registers" && op.branch(rows_of(l) == 1);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ops/routes.h"
 
+#include <bit>
+
 namespace pteron::ops {
 namespace {
 
@@ -29,6 +31,13 @@ constexpr Route table[] = {
     {"attention", "threads", Route::any, false, nullptr},
 };
 
+// What varies is rounded up to a power of two: kernels are not told apart more finely.
+graph::RouteShape shape_of(const Work& w) {
+  const auto rounded = [](u64 size) { return std::bit_ceil(u32(std::min<u64>(size, 1u << 31))); };
+  const u32 rows = rounded(u64(w.rows) * w.batches);
+  return {rows, w.fixed ? w.depth : rounded(w.depth), w.fixed ? w.columns : rounded(w.columns)};
+}
+
 std::string names_of(std::string_view family) {
   std::string out;
   for (const Route& route : table)
@@ -46,19 +55,29 @@ Result<std::string_view> find(const gpu::DeviceInfo& device, std::string_view fa
   return invalid("there is no route '", family, "=", name, "'; there are: ", names_of(family));
 }
 
-}  // namespace
-
-std::span<const Route> routes() { return table; }
-
-Result<std::string_view> choose_route(Plan& op, std::string_view family, const Work& work) {
+// What the user insists on, what was measured, or the first that suits.
+Result<std::string_view> find(Plan& op, std::string_view family, const Work& work, const graph::RouteShape& shape) {
   const gpu::DeviceInfo& device = op.device();
   if (const std::string_view forced = op.forced_route(family); !forced.empty()) return find(device, family, forced);
+  if (const std::string_view measured = op.measured_route(family, shape, work.fixed); !measured.empty())
+    return find(device, family, measured);
   const auto adapter = device.adapter.type == gpu::AdapterType::cpu ? Route::cpu : Route::gpu;
   for (const Route& route : table) {
     if (route.family != family || (route.subgroups && !device.features.subgroups)) continue;
     if (!route.suits || (route.adapter == adapter && op.branch(route.suits(work)))) return route.name;
   }
   return internal_error("the family '", family, "' has no route");
+}
+
+}  // namespace
+
+std::span<const Route> routes() { return table; }
+
+Result<std::string_view> choose_route(Plan& op, std::string_view family, const Work& work) {
+  const graph::RouteShape shape = shape_of(work);
+  TRY(const std::string_view route, find(op, family, work, shape));
+  op.note_route(family, shape, route);
+  return route;
 }
 
 }  // namespace pteron::ops

@@ -10,6 +10,7 @@ namespace pteron::ops {
 // The size of a product: of matrices, or of queries (rows) with keys (columns).
 struct Work {
   u32 rows = 0, depth = 0, columns = 0, batches = 1;
+  bool fixed = false;  // depth and columns never vary
 };
 
 struct Route {
@@ -22,7 +23,8 @@ struct Route {
 // A family's routes stand together, in the order in which they are asked.
 std::span<const Route> routes();
 
-// The route that the user insists on, or the first one that suits the device and the work.
+// The route that the user insists on, or the one that was measured to be the fastest for this work on this device, or
+// the first one that suits the device and the work.
 Result<std::string_view> choose_route(Plan& op, std::string_view family, const Work& work);
 
 }  // namespace pteron::ops

@@ -367,7 +367,8 @@ std::vector<OpTiming> Method::profile() const {
   std::vector<OpTiming> out;
   for (const auto& instance : impl_->instances)
     for (const graph::OpTime& time : instance->profile())
-      out.push_back({instance->compiled().graph.ops[time.op].name, std::string(time.kernel), time.nanoseconds});
+      out.push_back(
+          {instance->compiled().graph.ops[time.op].name, std::string(time.kernel), time.nanoseconds, time.route});
   return out;
 }
 

@@ -78,6 +78,7 @@ Result<std::shared_ptr<const graph::CompiledGraph>> compile_delegate(
   compile_options.input_is_static = static_inputs(method, delegate, graph.inputs.size());
   compile_options.disabled_passes = options.disabled_passes;
   compile_options.routes = options.routes;
+  compile_options.f16_kv_cache = options.f16_kv_cache;
   compile_options.guards = options.guards;
   if (!problems || problems->empty()) {
     for (const Epilogue& epilogue : epilogues_of(method, delegate, graph, options))

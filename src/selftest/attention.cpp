@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "base/text.h"
 #include "selftest/trial.h"
 
 #include <cmath>
@@ -51,9 +52,10 @@ Array attention(const Step& step, const Array& q, const Array& k, const Array& v
   return y;
 }
 
-void cached(Trials& trials, const Step& step) {
-  Trial& t = trials.emplace_back(std::to_string(step.tokens) + (step.rotates ? " rotated" : "") + " tokens after " +
-                                 std::to_string(step.before));
+void cached(Trials& trials, std::string_view route, const Step& step) {
+  Trial& t = trials.emplace_back(
+      str("attention ", route, " of ", step.tokens, step.rotates ? " rotated" : "", " tokens after ", step.before));
+  t.options.routes = {str("attention=", route)};
   const Array q = random({1, step.tokens, heads, width}), k = random({1, step.tokens, 1, width}, -1, 1);
   const Array v = random({1, step.tokens, 1, width}), cache = random({1, step.capacity, 1, width}, -1, 1);
   u32 queries = t.give(q), keys = t.give(k);
@@ -97,11 +99,13 @@ void rotary(Trials& trials) {
 }  // namespace
 
 void add_attention(Trials& trials) {
-  cached(trials, {5, 0, 16});
-  cached(trials, {1, 9, 16});
-  cached(trials, {1, 600, 640});
-  cached(trials, {3, 200, 256});
-  cached(trials, {3, 4, 16, true});
+  for (std::string_view route : routes_of("attention", false)) {
+    cached(trials, route, {5, 0, 16});
+    cached(trials, route, {1, 9, 16});
+    cached(trials, route, {1, 600, 640});
+    cached(trials, route, {3, 200, 256});
+    cached(trials, route, {3, 4, 16, true});
+  }
   plain(trials);
   rotary(trials);
 }

@@ -6,8 +6,6 @@
 namespace pteron::selftest {
 namespace {
 
-constexpr std::string_view routes[] = {"row", "tile8", "split", "shared", "tile4"};
-
 void mm(Trials& trials, std::string_view route, u32 rows, u32 depth, u32 columns, DType dtype) {
   Trial& t = trials.emplace_back(str("mm ", route, " ", dtype, " of ", depth), dtype == DType::f16 ? 5e-3 : 1e-4);
   t.options.routes = {"gemm=" + std::string(route)};
@@ -27,7 +25,7 @@ void linear(Trials& trials, std::string_view route, u32 rows, u32 depth, u32 col
 }  // namespace
 
 void add_matrices(Trials& trials, bool f16) {
-  for (std::string_view route : routes) {
+  for (std::string_view route : routes_of("gemm", false)) {
     const u32 rows = route == "row" ? 1 : 37;
     mm(trials, route, rows, 35, 41, DType::f32);
     mm(trials, route, rows, 36, 40, DType::f32);

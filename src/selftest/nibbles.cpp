@@ -25,8 +25,9 @@ Packed packed(u32 columns, u32 depth, u32 group) {
   return p;
 }
 
-void linear(Trials& trials, u32 rows, u32 depth, u32 columns, u32 group, bool with_bias) {
-  Trial& t = trials.emplace_back(str("linear_q4gsw ", rows, " × ", columns), 1e-3);
+void linear(Trials& trials, std::string_view route, u32 rows, u32 depth, u32 columns, u32 group, bool with_bias) {
+  Trial& t = trials.emplace_back(str("linear_q4gsw ", route, " ", rows, " × ", columns), 1e-3);
+  t.options.routes = {str("linear_q4=", route)};
   const Packed p = packed(columns, depth, group);
   const Array x = random({rows, depth}, -1, 1), b = random({columns});
   Array y = product(x, transpose(p.numbers));
@@ -99,11 +100,13 @@ void requantize(Trials& trials) {
 
 }  // namespace
 
-void add_nibbles(Trials& trials) {
-  linear(trials, 1, 64, 12, 32, false);
-  linear(trials, 1, 96, 404, 32, true);
-  linear(trials, 3, 64, 12, 32, true);
-  linear(trials, 37, 64, 36, 16, false);
+void add_nibbles(Trials& trials, bool subgroups) {
+  for (std::string_view route : routes_of("linear_q4", subgroups)) {
+    linear(trials, route, 1, 64, 12, 32, false);
+    linear(trials, route, 1, 96, 404, 32, true);
+    linear(trials, route, 3, 64, 12, 32, true);
+    linear(trials, route, 37, 64, 36, 16, false);
+  }
   backward(trials);
   one_scale_per_row(trials);
   dynamic(trials);

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "graph/kernel.h"
+#include "ops/routes.h"
 #include "selftest/trial.h"
 
 #include <cmath>
@@ -63,14 +64,14 @@ Status attempt(const Trial& trial, const Device& device, Outcome& outcome) {
   return compare(outputs, trial, outcome.worst);
 }
 
-Trials all_trials(bool f16) {
+Trials all_trials(bool f16, bool subgroups) {
   Trials trials;
   add_elementwise(trials, f16);
   add_movement(trials);
   add_rows(trials);
   add_images(trials);
   add_matrices(trials, f16);
-  add_nibbles(trials);
+  add_nibbles(trials, subgroups);
   add_bytes(trials);
   add_attention(trials);
   add_training(trials);
@@ -79,10 +80,18 @@ Trials all_trials(bool f16) {
 
 }  // namespace
 
+std::vector<std::string_view> routes_of(std::string_view family, bool subgroups) {
+  std::vector<std::string_view> out;
+  for (const ops::Route& route : ops::routes())
+    if (route.family == family && (subgroups || !route.subgroups)) out.push_back(route.name);
+  return out;
+}
+
 Summary run(const Device& device, const std::string& only, const std::function<void(const Outcome&)>& report) {
   Summary summary;
   std::set<std::string> tried;
-  for (const Trial& trial : all_trials(device.adapter().f16)) {
+  const bool subgroups = device.adapter().subgroups;
+  for (const Trial& trial : all_trials(device.adapter().f16, subgroups)) {
     if (trial.name.find(only) == std::string::npos) continue;
     Outcome outcome{trial.name, {}, 0, ""};
     if (const Status status = attempt(trial, device, outcome); !status) outcome.problem = status.error().to_string();
@@ -91,7 +100,8 @@ Summary run(const Device& device, const std::string& only, const std::function<v
     report(outcome);
   }
   for (const graph::KernelSource* kernel : graph::all_kernels())
-    if (!tried.contains(std::string(kernel->name))) summary.untried.push_back(std::string(kernel->name));
+    if ((subgroups || !kernel->subgroups) && !tried.contains(std::string(kernel->name)))
+      summary.untried.push_back(std::string(kernel->name));
   return summary;
 }
 

@@ -28,13 +28,16 @@ class Trial : public format::ProgramBuilder {
 
 using Trials = std::vector<Trial>;
 
-// By what they try. `f16`: the device has half precision.
+// Names of a family's routes (src/ops/routes.h), each to be tried whatever this device would choose.
+std::vector<std::string_view> routes_of(std::string_view family, bool subgroups);
+
+// By what they try. `f16`, `subgroups`: the device has them.
 void add_elementwise(Trials& trials, bool f16);
 void add_movement(Trials& trials);
 void add_rows(Trials& trials);
 void add_images(Trials& trials);
 void add_matrices(Trials& trials, bool f16);
-void add_nibbles(Trials& trials);
+void add_nibbles(Trials& trials, bool subgroups);
 void add_bytes(Trials& trials);
 void add_attention(Trials& trials);
 void add_training(Trials& trials);

@@ -32,7 +32,7 @@ class Help(unittest.TestCase):
     def test_help_lists_every_command(self):
         code, out, _ = pteron("--help")
         self.assertEqual(code, 0)
-        for command in ("devices", "info", "run", "generate", "chat", "convert", "bench", "selftest"):
+        for command in ("devices", "info", "run", "generate", "chat", "convert", "bench", "tune", "selftest"):
             self.assertIn(command, out)
             code, text, _ = pteron(command, "--help")
             self.assertEqual(code, 0)
@@ -399,10 +399,51 @@ class Bench(unittest.TestCase):
         self.assertGreater(report["run_ms"], 0)
         self.assertGreaterEqual(report["dispatches_per_run"], 1)
 
+    def test_half_precision_caches_halve_what_a_position_costs(self):
+        if not json.loads(pteron("devices", "--json")[1])[0]["f16"]:
+            self.assertIn("has no f16", pteron("bench", LLAMA / "model.pte", "--kv", "f16")[2])
+            return
+        whole, half = (self.bench(LLAMA / "model.pte", "--prefill", 0, "--decode", 1, "--context", 95, "--kv", kv) for kv in ("f32", "f16"))
+        self.assertEqual((whole["kv"], half["kv"]), ("f32", "f16"))
+        self.assertEqual(whole["bytes_needed"] - half["bytes_needed"], 96 * 2 * 2 * 2 * 16 * 2)
+
     def test_what_does_not_fit_the_caches_is_refused(self):
         code, _, err = pteron("bench", LLAMA / "model.pte", "--context", 120, "--decode", 32)
         self.assertEqual(code, 1)
         self.assertIn("need 153 positions, but the program's caches hold 128", err)
+
+
+class Tune(unittest.TestCase):
+    def test_what_was_measured_is_used_and_can_be_ignored(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program, env = pathlib.Path(folder) / "m.pte", {"XDG_CACHE_HOME": folder, "PTERON_CACHE": ""}
+            self.assertEqual(pteron("convert", DATA / "gguf" / "llama_f32.gguf", "-o", program, "--max-context", 32)[0], 0)
+            bench = lambda *extra: json.loads(pteron("bench", program, "--context", 8, "--decode", 1, "--prefill", 8, "--json", *extra, env=env)[1])
+            self.assertFalse(bench()["tuned"])
+            code, out, err = pteron("tune", program, "--prompt", 8, "--repeat", 1, "--json", env=env)
+            self.assertEqual(code, 0, err)
+            report = json.loads(out)
+            routes = {"gemm": {"row", "tile8", "split", "shared", "tile4"}, "attention": {"group", "tiled", "threads"}}
+            for shape, row in report["shapes"].items():
+                self.assertRegex(shape, r"^(gemm|attention)@\d+x\d+x\d+$")
+                self.assertEqual(set(row["milliseconds"]), routes[shape.split("@")[0]])
+                self.assertIn(row["usual"], row["milliseconds"])
+                self.assertNotIn(f"{shape}={row['usual']}", report["routes"])
+            gemms = [shape for shape in report["shapes"] if shape.startswith("gemm@")]
+            self.assertTrue(any(shape.startswith("gemm@1x") for shape in gemms))
+            table = pathlib.Path(report["file"])
+            self.assertTrue(table.is_relative_to(folder))
+            (key, routes), = json.loads(table.read_text()).items()
+            self.assertEqual(routes, report["routes"])
+
+            table.write_text(json.dumps({key: [shape + "=split" for shape in gemms]}))
+            tuned = bench()
+            self.assertTrue(tuned["tuned"])
+            self.assertIn("gemm_split", tuned["gpu_ms_by_kernel"])
+            self.assertEqual(tuned["late_pipelines"], 0)
+            self.assertFalse(bench("--no-tuning")["tuned"])
+            table.write_text("no JSON")
+            self.assertFalse(bench()["tuned"])
 
 
 if __name__ == "__main__":

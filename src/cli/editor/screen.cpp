@@ -30,7 +30,7 @@ Layout lay_out(std::string_view prompt, const Line& line, u32 columns) {
   const auto start_row = [&](std::string start) { column = start.size(), out.rows.push_back(std::move(start)); };
   for (size_t at = 0; at < text.size();) {
     const Cluster cluster = cluster_at(text, at);
-    const bool here = at == line.cursor();
+    const bool here = line.cursor() - at < cluster.size;  // also inside of a cluster
     if (text[at] == '\n') {
       if (here) mark();
       start_row(indent);

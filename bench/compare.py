@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measures Pteron beside other runtimes on this machine, in turns, and writes docs/benchmarks.md with its plots.
+
+usage: compare.py [--quick] [--rounds 3] [--minutes 18] [--without NAME ...] [--report-only] [--docs FOLDER]
+
+Sets up what it needs under build/ (groups build, model, export, llm and bench of pins.txt); that time does not count.
+The numbers go to docs/benchmarks/results.json, from which --report-only writes the page again.
+"""
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import platform
+import statistics
+import subprocess
+import sys
+import time
+
+import growth
+import report
+from contestants import MODELS, ROOT, WORK, contestants, has_kernels, prepare, pteron_bench, run
+from peers.kernels import KERNELS
+
+PROMPT = json.loads((ROOT / "bench" / "data" / "prompt.json").read_text())
+
+
+class Progress:
+    """Steps that are known in advance, one after the other, with a bar. What fails is noted and left out from then on."""
+
+    def __init__(self, minutes):
+        self.steps, self.failed, self.running = [], {}, {}
+        self.start, self.minutes = time.monotonic(), minutes
+
+    def add(self, what, work, who=None, optional=False):
+        self.steps.append((what, work, who, optional))
+
+    def run(self):
+        for number, (what, work, who, optional) in enumerate(self.steps):
+            seconds = time.monotonic() - self.start
+            if who in self.failed or (optional and seconds > 60 * self.minutes):
+                continue
+            self.show(number, seconds, what)
+            try:
+                work()
+            except (RuntimeError, OSError, KeyError, ValueError, subprocess.SubprocessError) as error:
+                self.failed[who or what] = str(error).replace(f"{ROOT}/", "")
+                print(f"\n{who or what} failed: {error}", file=sys.stderr)
+        self.show(len(self.steps), time.monotonic() - self.start, "done")
+        print(file=sys.stderr)
+
+    def show(self, number, seconds, what):
+        filled = 24 * number // max(len(self.steps), 1)
+        line = f"[{'█' * filled}{'·' * (24 - filled)}] {seconds // 60:2.0f}:{seconds % 60:02.0f} {what}"
+        ending = "\r\033[K" if sys.stderr.isatty() else ""
+        print(ending + line, end="" if ending else "\n", file=sys.stderr, flush=True)
+
+
+def spread(costs):
+    """The median, lowest and highest of what repeated turns cost."""
+    out = {}
+    for key in ("wall_ms", "cpu_ms"):
+        values = [cost[key] for cost in costs]
+        out[key] = {"median": statistics.median(values), "low": min(values), "high": max(values)}
+    return out
+
+
+def add_own(progress, options, results):
+    """Pteron alone: what its targets are about."""
+    own = results["own"] = {}
+    decode = 4 if options.quick else 32
+
+    def measure(name, program, adapter, *flags, **variables):
+        flags = ("--decode", decode, *flags)
+        work = lambda: own.__setitem__(name, pteron_bench(MODELS / program, adapter, *flags, **variables))
+        progress.add(f"Pteron alone: {name}", work)
+
+    cache = {"MESA_SHADER_CACHE_DIR": str(WORK / f"shader-cache-{os.getpid()}")}
+    measure("first load", "smollm2-q4.pte", "lavapipe", "--prefill", 0, **cache)
+    measure("second load", "smollm2-q4.pte", "lavapipe", "--prefill", 0, **cache)
+    for adapter in ("lavapipe", "SwiftShader"):
+        measure(f"q4, {adapter}", "smollm2-q4.pte", adapter)
+        measure(f"lossless, {adapter}", "smollm2.pte", adapter)
+    measure("q4, f16 caches, lavapipe", "smollm2-q4.pte", "lavapipe", "--kv", "f16")
+    for context in (32, 1000):
+        for kv in ("f32", "f16"):
+            flags = ("--prefill", 0, "--context", context, "--kv", kv)
+            measure(f"q4, context {context}, {kv}", "smollm2-q4.pte", "lavapipe", *flags)
+
+
+def add_rounds(progress, options, results):
+    """Everyone takes a turn, then the next round starts: what disturbs the machine disturbs all."""
+    rows = results["contestants"] = {}
+    prompt = PROMPT["tokens"][: 8 if options.quick else None]
+    taking_part = {n: s for n, s in contestants().items() if not any(word in n for word in options.without)}
+
+    def begin(name, start):
+        progress.running[name] = start()
+        rows[name] = {"turns": [], **progress.running[name].prompt(prompt)}
+
+    def decode(name):
+        rows[name]["turns"].append(progress.running[name].tokens(1 if options.quick else 3))
+
+    for name, start in taking_part.items():
+        progress.add(f"prompt: {name}", lambda name=name, start=start: begin(name, start), name)
+    for number in range(options.rounds):
+        for name in taking_part:
+            progress.add(f"round {number + 1}: {name}", lambda name=name: decode(name), name, number > 0)
+    return [name for name in taking_part if has_kernels(name)]
+
+
+def add_kernels(progress, options, results, names):
+    table = results["kernels"] = {}
+
+    def measure(kernel, name, runs):
+        row = table.setdefault(kernel, {}).setdefault(name, [])
+        row.append(progress.running[name].kernel(kernel, runs))
+
+    for kernel, (title, _, _, runs) in KERNELS.items():
+        for number in range(options.rounds):
+            for name in names:
+                work = lambda kernel=kernel, name=name, runs=1 if options.quick else runs: measure(kernel, name, runs)
+                progress.add(f"{title}: {name}", work, name, number > 0)
+
+
+def measure(options):
+    prepare()
+    results = {}
+    progress = Progress(options.minutes)
+    add_own(progress, options, results)
+    growth.add(progress, options, results)
+    add_kernels(progress, options, results, add_rounds(progress, options, results))
+    progress.run()
+    for contestant in progress.running.values():
+        contestant.close()
+    for row in results["contestants"].values():
+        turns = row.pop("turns")
+        row["decode"] = spread(turns) if turns else None
+    results["kernels"] = {k: {n: spread(turns) for n, turns in row.items()} for k, row in results["kernels"].items()}
+    results["failed"] = progress.failed
+    results["machine"] = {
+        "date": datetime.date.today().isoformat(),
+        "cores": os.cpu_count(),
+        "system": platform.platform(),
+        "load": os.getloadavg()[2],
+        "seconds": time.monotonic() - progress.start,
+        "quick": options.quick,
+        "prompt": len(PROMPT["tokens"][: 8 if options.quick else None]),
+        "rounds": options.rounds,
+    }
+    return results
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="few tokens and runs: does everything work?")
+    parser.add_argument("--rounds", type=int, help="turns of everyone (3)")
+    parser.add_argument("--minutes", type=float, default=18, help="no further rounds after this time (18)")
+    parser.add_argument("--without", nargs="*", default=[], help="leave out whose name contains this")
+    parser.add_argument("--report-only", action="store_true", help="write the page from the numbers that are there")
+    parser.add_argument("--docs", type=pathlib.Path, help="where to write (docs; build/bench/docs with --quick)")
+    options = parser.parse_args()
+    options.rounds = options.rounds or (1 if options.quick else 3)
+    options.docs = options.docs or (WORK / "docs" if options.quick else ROOT / "docs")
+    folder = options.docs / "benchmarks"
+    if not options.report_only:
+        run(ROOT / "tools" / "setup", "build", "model", "export", "llm", "bench")
+        run(ROOT / "tools" / "build", "release", "pteron_cli")
+        results = measure(options)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "results.json").write_text(json.dumps(report.shortened(results), indent=1, ensure_ascii=False) + "\n")
+    report.write(folder, options.docs / "benchmarks.md")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/tuning.h"
+
+#include "base/os.h"
+#include "base/sha256.h"
+#include "format/data_source.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+namespace pteron::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr u64 hashed_bytes = 1 << 20;
+
+// Other drivers and other versions of Pteron are other measurements.
+std::string key_of(const AdapterDescription& adapter) {
+  return str(adapter.name, " / ", adapter.driver, " / ", version());
+}
+
+std::string folder() {
+  const std::string cache = os::cache_directory();
+  return cache.empty() ? "" : (fs::path(cache) / "tune").string();
+}
+
+Json read_json(const fs::path& path) {
+  std::ifstream file(path);
+  Json out = Json::parse(file, nullptr, false);
+  return out.is_object() ? out : Json::object();
+}
+
+}  // namespace
+
+Result<std::string> tuning_path(const std::string& model) {
+  if (folder().empty()) return invalid("there is no cache folder; set XDG_CACHE_HOME");
+  TRY(const auto file, format::open_file(model));
+  std::vector<std::byte> buffer;
+  TRY(const Bytes bytes, format::fetch(*file, {0, std::min(file->size(), hashed_bytes)}, buffer));
+  const u64 size = file->size();
+  Sha256 hash;
+  hash.update(std::as_bytes(std::span(&size, 1)));
+  hash.update(bytes);
+  return (fs::path(folder()) / (hash.finish().substr(0, 24) + ".json")).string();
+}
+
+Result<std::string> save_tuning(const Tuning& tuning) {
+  TRY(const std::string path, tuning_path(tuning.model));
+  std::error_code ignored;
+  fs::create_directories(fs::path(path).parent_path(), ignored);
+  Json json = read_json(path);
+  json[key_of(tuning.adapter)] = tuning.routes;
+  const std::string part = path + ".part";
+  std::ofstream file(part);
+  file << json.dump(1, ' ', false, Json::error_handler_t::replace) << '\n';
+  file.close();
+  if (!file) return invalid("cannot write '", part, "'; set XDG_CACHE_HOME to a folder that can be written");
+  std::error_code error;
+  fs::rename(part, path, error);
+  if (error) return invalid("cannot rename '", part, "' to '", path, "': ", error.message());
+  return path;
+}
+
+Status apply_tuning(const Common& common, const std::string& model, LoadOptions& load) {
+  std::error_code ignored;
+  if (common.no_tuning || !fs::exists(folder(), ignored)) return {};
+  const auto path = tuning_path(model);
+  if (!path || !fs::exists(*path, ignored)) return {};
+  if (!load.device) {
+    TRY(load.device, Device::open(load.device_options));
+  }
+  const Json json = read_json(*path);
+  const auto entry = json.find(key_of(load.device->adapter()));
+  if (entry == json.end() || !entry->is_array()) return {};
+  for (const Json& route : *entry)
+    if (route.is_string()) load.routes.push_back(route.get<std::string>());
+  return {};
+}
+
+}  // namespace pteron::cli
