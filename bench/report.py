@@ -58,7 +58,7 @@ def kind_of(name):
 def shortened(results):
     """Without what no part of the page needs, and without digits that mean nothing."""
     for entry in results["own"].values():
-        entry.pop("model")
+        entry.pop("model", None)
     return json.loads(json.dumps(results), parse_float=lambda text: float(f"{float(text):.5g}"))
 
 
@@ -90,6 +90,8 @@ def factors(results):
 
 
 def kernels_section(results):
+    if not results["kernels"]:
+        return "Not measured in this run."
     names = list(dict.fromkeys(name for row in results["kernels"].values() for name in row))
     rows = []
     for kernel, row in results["kernels"].items():
@@ -171,12 +173,15 @@ def adapters_section(results):
 
 
 def growth_section(results):
+    if not results["growth"]["context"] or not results["growth"]["size"]:
+        return "Not measured in this run."
     context = [[r["context"], r["kv"], number(r["decode_cpu_ms"]), number(r["decode_tok_s"]), number(r["gpu_buffer_mb"]),
                 number(r["peak_rss_mb"])] for r in results["growth"]["context"]]  # fmt: skip
     size = [[r["layers"], number(r["file_bytes"] / 1e6), number(r["load_ms"]), number(r["peak_rss_mb"])]
             for r in results["growth"]["size"]]  # fmt: skip
     head = ["context, all of it in use", "caches", "decode, CPU-ms", "tok/s", "GPU buffers, MB", "peak resident, MB"]
-    return table(head, context) + "\n\n" + table(["layers", "program, MB", "load, ms", "peak resident, MB"], size)
+    plot = "![Decode time, memory and load time](benchmarks/growth.svg)\n\n"
+    return plot + table(head, context) + "\n\n" + table(["layers", "program, MB", "load, ms", "peak resident, MB"], size)
 
 
 def quality_section(folder):
@@ -230,7 +235,7 @@ def write(folder, page):
         "\n## Where the time goes\n",
         profile_section(results) + "\n",
         adapters_section(results),
-        "\n## How costs grow\n![Decode time, memory and load time](benchmarks/growth.svg)\n",
+        "\n## How costs grow\n",
         growth_section(results),
         quality_section(folder),
     ]
