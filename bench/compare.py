@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Measures Pteron beside other runtimes on this machine, in turns, and writes docs/benchmarks.md with its plots.
 
-usage: compare.py [--quick] [--rounds 3] [--minutes 18] [--without NAME ...] [--report-only] [--docs FOLDER]
+usage: compare.py [--quick] [--rounds 3] [--prompt 64] [--minutes 18] [--without NAME ...] [--parts NAME ...]
+                  [--report-only] [--docs FOLDER]
 
 Sets up what it needs under build/ (groups build, model, export, llm and bench of pins.txt); that time does not count.
 The numbers go to docs/benchmarks/results.json, from which --report-only writes the page again.
@@ -69,7 +70,7 @@ def spread(costs):
 def add_own(progress, options, results):
     """Pteron alone: what its targets are about."""
     own = results["own"] = {}
-    decode = 4 if options.quick else 32
+    decode = 4 if options.quick else 24
 
     def measure(name, program, adapter, *flags, **variables):
         flags = ("--decode", decode, *flags)
@@ -79,10 +80,10 @@ def add_own(progress, options, results):
     cache = {"MESA_SHADER_CACHE_DIR": str(WORK / f"shader-cache-{os.getpid()}")}
     measure("first load", "smollm2-q4.pte", "lavapipe", "--prefill", 0, **cache)
     measure("second load", "smollm2-q4.pte", "lavapipe", "--prefill", 0, **cache)
-    for adapter in ("lavapipe", "SwiftShader"):
-        measure(f"q4, {adapter}", "smollm2-q4.pte", adapter)
-        measure(f"lossless, {adapter}", "smollm2.pte", adapter)
-    measure("q4, f16 caches, lavapipe", "smollm2-q4.pte", "lavapipe", "--kv", "f16")
+    for adapter, prompts in (("lavapipe", 1 if options.quick else 3), ("SwiftShader", 1)):
+        flags = ("--prompts", prompts, "--prefill", 8 if options.quick else 64)
+        measure(f"q4, {adapter}", "smollm2-q4.pte", adapter, *flags)
+        measure(f"lossless, {adapter}", "smollm2.pte", adapter, *flags)
     for context in (32, 1000):
         for kv in ("f32", "f16"):
             flags = ("--prefill", 0, "--context", context, "--kv", kv)
@@ -92,7 +93,7 @@ def add_own(progress, options, results):
 def add_rounds(progress, options, results):
     """Everyone takes a turn, then the next round starts: what disturbs the machine disturbs all."""
     rows = results["contestants"] = {}
-    prompt = PROMPT["tokens"][: 8 if options.quick else None]
+    prompt = PROMPT["tokens"][-options.prompt :]
     taking_part = {n: s for n, s in contestants().items() if not any(word in n for word in options.without)}
 
     def begin(name, start):
@@ -107,37 +108,44 @@ def add_rounds(progress, options, results):
     for number in range(options.rounds):
         for name in taking_part:
             progress.add(f"round {number + 1}: {name}", lambda name=name: decode(name), name, number > 0)
-    return [name for name in taking_part if has_kernels(name)]
 
 
-def add_kernels(progress, options, results, names):
+def add_kernels(progress, options, results):
     table = results["kernels"] = {}
+    starts = {n: s for n, s in contestants().items() if has_kernels(n) and not any(w in n for w in options.without)}
 
     def measure(kernel, name, runs):
+        if name not in progress.running:
+            progress.running[name] = starts[name]()
         row = table.setdefault(kernel, {}).setdefault(name, [])
         row.append(progress.running[name].kernel(kernel, runs))
 
     for kernel, (title, _, _, runs) in KERNELS.items():
         for number in range(options.rounds):
-            for name in names:
+            for name in starts:
                 work = lambda kernel=kernel, name=name, runs=1 if options.quick else runs: measure(kernel, name, runs)
-                progress.add(f"{title}: {name}", work, name, number > 0)
+                progress.add(f"{title}: {name}", work, name, True)
 
 
-def measure(options):
-    prepare()
-    results = {}
+PARTS = {"own": add_own, "peers": add_rounds, "kernels": add_kernels, "growth": growth.add}
+
+
+def measure(options, results):
+    """Replaces the wanted parts of the results."""
+    prepare(options.without)
     progress = Progress(options.minutes)
-    add_own(progress, options, results)
-    growth.add(progress, options, results)
-    add_kernels(progress, options, results, add_rounds(progress, options, results))
+    for part in options.parts:
+        PARTS[part](progress, options, results)
     progress.run()
     for contestant in progress.running.values():
         contestant.close()
-    for row in results["contestants"].values():
-        turns = row.pop("turns")
-        row["decode"] = spread(turns) if turns else None
-    results["kernels"] = {k: {n: spread(turns) for n, turns in row.items()} for k, row in results["kernels"].items()}
+    if "peers" in options.parts:
+        for row in results["contestants"].values():
+            turns = row.pop("turns")
+            row["decode"] = spread(turns) if turns else None
+    if "kernels" in options.parts:
+        table = results["kernels"]
+        results["kernels"] = {k: {n: spread(turns) for n, turns in row.items()} for k, row in table.items()}
     results["failed"] = progress.failed
     results["machine"] = {
         "date": datetime.date.today().isoformat(),
@@ -146,30 +154,34 @@ def measure(options):
         "load": os.getloadavg()[2],
         "seconds": time.monotonic() - progress.start,
         "quick": options.quick,
-        "prompt": len(PROMPT["tokens"][: 8 if options.quick else None]),
+        "prompt": options.prompt,
         "rounds": options.rounds,
     }
-    return results
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="few tokens and runs: does everything work?")
     parser.add_argument("--rounds", type=int, help="turns of everyone (3)")
-    parser.add_argument("--minutes", type=float, default=18, help="no further rounds after this time (18)")
+    parser.add_argument("--prompt", type=int, help=f"tokens of the prompt that everyone reads ({len(PROMPT['tokens'])})")
+    parser.add_argument("--minutes", type=float, default=18, help="start only the necessary after this time (18)")
     parser.add_argument("--without", nargs="*", default=[], help="leave out whose name contains this")
+    parser.add_argument("--parts", nargs="*", choices=PARTS, default=list(PARTS), help="measure only this, keep the rest")
     parser.add_argument("--report-only", action="store_true", help="write the page from the numbers that are there")
     parser.add_argument("--docs", type=pathlib.Path, help="where to write (docs; build/bench/docs with --quick)")
     options = parser.parse_args()
     options.rounds = options.rounds or (1 if options.quick else 3)
+    options.prompt = min(options.prompt or (8 if options.quick else 64), len(PROMPT["tokens"]))
     options.docs = options.docs or (WORK / "docs" if options.quick else ROOT / "docs")
     folder = options.docs / "benchmarks"
     if not options.report_only:
         run(ROOT / "tools" / "setup", "build", "model", "export", "llm", "bench")
         run(ROOT / "tools" / "build", "release", "pteron_cli")
-        results = measure(options)
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "results.json").write_text(json.dumps(report.shortened(results), indent=1, ensure_ascii=False) + "\n")
+        numbers = folder / "results.json"
+        results = json.loads(numbers.read_text()) if set(options.parts) != set(PARTS) and numbers.exists() else {}
+        measure(options, results)
+        numbers.write_text(json.dumps(report.shortened(results), indent=1, ensure_ascii=False) + "\n")
     report.write(folder, options.docs / "benchmarks.md")
 
 

@@ -138,14 +138,14 @@ class Peer:
         self.process.wait(timeout=60)
 
 
-def prepare():
-    """Makes the files that everyone reads."""
+def prepare(without):
+    """Makes the files that everyone reads who is not left out."""
     model, onnx, xnnpack = gguf_model(), WORK / "smollm2.onnx", WORK / "smollm2-xnnpack.pte"
     convert(model, MODELS / "smollm2-q4.pte", "--quant", "q4")
     convert(model, MODELS / "smollm2.pte")
-    if not onnx.exists():
+    if not onnx.exists() and "ONNX" not in without:
         run(PYTHON, PEERS / "onnx_llama.py", model, onnx)
-    if not xnnpack.exists():
+    if not xnnpack.exists() and "XNNPACK" not in without:
         run(EXPORTER, "-W", "ignore", PEERS / "export_xnnpack.py", model, xnnpack)
     run(EXPORTER, "-W", "ignore", PEERS / "export_kernels.py", KERNELS)
 

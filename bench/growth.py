@@ -39,6 +39,6 @@ def add(progress, options, results):
     out = results["growth"] = {"context": [], "size": []}
     contexts, sizes = (CONTEXTS[::3], LAYERS[:2]) if options.quick else (CONTEXTS, LAYERS)
     for context in contexts:
-        progress.add(f"context {context}", lambda context=context: measure_context(context, out["context"]))
+        progress.add(f"context {context}", lambda context=context: measure_context(context, out["context"]), optional=True)
     for layers in sizes:
-        progress.add(f"{layers} layers", lambda layers=layers: measure_size(layers, out["size"]))
+        progress.add(f"{layers} layers", lambda layers=layers: measure_size(layers, out["size"]), optional=True)

@@ -58,7 +58,7 @@ def kind_of(name):
 def shortened(results):
     """Without what no part of the page needs, and without digits that mean nothing."""
     for entry in results["own"].values():
-        entry.pop("model")
+        entry.pop("model", None)
     return json.loads(json.dumps(results), parse_float=lambda text: float(f"{float(text):.5g}"))
 
 
@@ -90,6 +90,8 @@ def factors(results):
 
 
 def kernels_section(results):
+    if not results["kernels"]:
+        return "Not measured in this run."
     names = list(dict.fromkeys(name for row in results["kernels"].values() for name in row))
     rows = []
     for kernel, row in results["kernels"].items():
@@ -104,6 +106,8 @@ def targets(results):
     memory = q4["file_bytes"] * 1.3e-6 + 120
     growth = own["q4, context 1000, f32"]["decode_cpu_ms"] / own["q4, context 32, f32"]["decode_cpu_ms"]
     kernel = lambda name: kernels[name]["Pteron, q4, lavapipe"]["cpu_ms"]["median"] if name in kernels else None
+    if q4["prefill_tokens"] != 64:
+        q4 = {**q4, "prefill_tok_s": None}
     return [
         ("decode at context 32, CPU-ms per token", q4["decode_cpu_ms"], 230, 170, False),
         ("decode at context 32, tok/s", q4["decode_tok_s"], 5, 9, True),
@@ -158,9 +162,10 @@ def profile_section(results):
 
 
 def adapters_section(results):
-    names = ["q4, lavapipe", "lossless, lavapipe", "q4, f16 caches, lavapipe", "q4, SwiftShader", "lossless, SwiftShader"]
+    names = ["q4, lavapipe", "lossless, lavapipe", "q4, SwiftShader", "lossless, SwiftShader"]
     keys = [("decode, CPU-ms per token", "decode_cpu_ms"), ("decode, tok/s", "decode_tok_s"),
-            ("prompt of 64, CPU-ms per token", "prefill_cpu_ms"), ("prompt of 64, tok/s", "prefill_tok_s"),
+            ("length of the prompt", "prefill_tokens"), ("prompt, CPU-ms per token", "prefill_cpu_ms"),
+            ("prompt, tok/s", "prefill_tok_s"),
             ("dispatches per token", "dispatches_per_token"), ("host time per token, µs", "host_us_per_token"),
             ("load, ms", "load_ms"), ("GPU buffers, MB", "gpu_buffer_mb"), ("peak resident, MB", "peak_rss_mb")]  # fmt: skip
     rows = [[label] + [number(results["own"][name][key]) for name in names] for label, key in keys]
@@ -168,12 +173,15 @@ def adapters_section(results):
 
 
 def growth_section(results):
+    if not results["growth"]["context"] or not results["growth"]["size"]:
+        return "Not measured in this run."
     context = [[r["context"], r["kv"], number(r["decode_cpu_ms"]), number(r["decode_tok_s"]), number(r["gpu_buffer_mb"]),
                 number(r["peak_rss_mb"])] for r in results["growth"]["context"]]  # fmt: skip
     size = [[r["layers"], number(r["file_bytes"] / 1e6), number(r["load_ms"]), number(r["peak_rss_mb"])]
             for r in results["growth"]["size"]]  # fmt: skip
     head = ["context, all of it in use", "caches", "decode, CPU-ms", "tok/s", "GPU buffers, MB", "peak resident, MB"]
-    return table(head, context) + "\n\n" + table(["layers", "program, MB", "load, ms", "peak resident, MB"], size)
+    plot = "![Decode time, memory and load time](benchmarks/growth.svg)\n\n"
+    return plot + table(head, context) + "\n\n" + table(["layers", "program, MB", "load, ms", "peak resident, MB"], size)
 
 
 def quality_section(folder):
@@ -198,6 +206,8 @@ def plots(results, folder):
         title = "CPU-ms per decoded token (logarithmic; shorter is better)"
         (folder / "peers.svg").write_text(svg.bars(title, rows))
     context, size = results["growth"]["context"], results["growth"]["size"]
+    if not context or not size:
+        return
     by_context = lambda key: [(f"{kv} caches", kind, [(r["context"], r[key]) for r in context if r["kv"] == kv])
                               for kv, kind in (("f32", "first"), ("f16", "second"))]  # fmt: skip
     by_size = lambda key: [("", "first", [(r["file_bytes"] / 1e6, r[key]) for r in size])]
@@ -225,7 +235,7 @@ def write(folder, page):
         "\n## Where the time goes\n",
         profile_section(results) + "\n",
         adapters_section(results),
-        "\n## How costs grow\n![Decode time, memory and load time](benchmarks/growth.svg)\n",
+        "\n## How costs grow\n",
         growth_section(results),
         quality_section(folder),
     ]

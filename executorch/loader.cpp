@@ -45,7 +45,7 @@ class Loader {
     TRY(graph::Graph graph, graph::build_graph(parsed, {blob_source, {0, blob_.size()}}, find));
     graph::CompileOptions options;
     options.disabled_passes = options_.disabled_passes;
-    options.f16_kv_cache = options_.f16_kv_cache;
+    options.f16_kv_cache = options_.f16_kv_cache && context_->info().features.f16;  // a wish, as in the reference
     TRY_DO(graph::run_passes(graph, context_->info(), options));
     return graph::compile(std::move(graph), context_->info(), options);
   }

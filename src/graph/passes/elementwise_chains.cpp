@@ -55,7 +55,7 @@ constexpr Fusable fusables[] = {
 
 // A function under construction. Operands are names: inputs "a" … "d", results of steps "t0", "t1", …
 struct Step {
-  std::string_view expression;
+  std::string_view op, expression;
   std::array<std::string, 4> words;  // for a, b, s0, s1
 };
 struct Chain {
@@ -109,6 +109,13 @@ std::string function_of(const Chain& chain) {
   return str("fn fused(", params, ") -> V {\n", lets, "  return ", result_name(chain.steps.size() - 1), ";\n}");
 }
 
+// For messages and profiles: "aten.add.Tensor + aten.relu.default".
+std::string name_of(const Chain& chain) {
+  std::string out;
+  for (const Step& step : chain.steps) out += str(out.empty() ? "" : " + ", step.op);
+  return out;
+}
+
 class Fusion {
  public:
   explicit Fusion(Graph& graph) : e_(graph), chains_(graph.ops.size()) {}
@@ -122,6 +129,7 @@ class Fusion {
       args.push_back(place.args.back());
       Op fused = e_.make("pteron.elementwise", std::move(args), place);
       fused.code = function_of(*chains_[i]);
+      fused.name = name_of(*chains_[i]);
       e_.replace(i, std::move(fused));
       for (u32 op : chains_[i]->absorbed) e_.remove(op);
     }
@@ -135,7 +143,7 @@ class Fusion {
     if (fusable == std::end(fusables)) return std::nullopt;
     if (op.args.size() < fusable->tensors + 1 || !is_f32(e_, op.args.back())) return std::nullopt;
     Chain chain;
-    Step last{op.entry->detail, {}};
+    Step last{fusable->name, op.entry->detail, {}};
     for (u32 i = 0; i < fusable->tensors; ++i) {
       if (!is_f32(e_, op.args[i]) || !e_.is_stable(op.args[i])) return std::nullopt;
       if (auto joined = absorb(chain, op.args[i], op.args.back())) {
