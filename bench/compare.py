@@ -150,7 +150,7 @@ def measure(options, results):
     results["machine"] = {
         "date": datetime.date.today().isoformat(),
         "cores": os.cpu_count(),
-        "system": platform.platform(),
+        "system": f"{platform.freedesktop_os_release()['PRETTY_NAME']}, {platform.machine()}",
         "load": os.getloadavg()[2],
         "seconds": time.monotonic() - progress.start,
         "quick": options.quick,

@@ -21,8 +21,9 @@ from [results.json](benchmarks/results.json)). A single program: `pteron bench M
   16-bit storage. Runtimes on the bare CPU are shown for scale: they don't go through a GPU's programming model.
 - **In turns**: everyone reads the prompt, then each decodes a few tokens in turn, for several rounds; numbers are medians over
   rounds. Runs that compile or allocate come before and don't count.
-- **CPU-ms** is processor time of the whole process, software GPU included. It hardly depends on what else the machine does; wall
-  time does. On a machine with a GPU it would be wall time that counts, and the counts further below.
+- **CPU-ms** is processor time of the whole process, software GPU included. It depends less than wall time on what else the machine
+  does; but whoever waits by spinning (llama.cpp on the CPU, SwiftShader's users) looks worse on a busy one. On a machine with a GPU it
+  would be wall time that counts, and the counts further below.
 - **Context**: everyone decodes behind a prompt of {prompt} tokens; Pteron alone at the contexts that are named. A step's work does not
   depend on what caches hold, so `pteron bench --context N` does not compute the N positions first. Prompts compute logits of the
   last position only, for everyone.
@@ -75,6 +76,8 @@ def contestants_section(results):
 
 def factors(results):
     """How Pteron compares with each GPU peer on the same adapter."""
+    if results["machine"]["quick"]:
+        return "This was a quick run: no conclusions."
     rows = {n: r for n, r in results["contestants"].items() if r["decode"]}
     lines = []
     for name, row in rows.items():

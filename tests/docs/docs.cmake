@@ -17,3 +17,5 @@ target_compile_options(docs_tests PRIVATE -O1)
 target_link_libraries(docs_tests PRIVATE pteron_test_support GTest::gtest_main pteron_warnings)
 add_test(NAME docs COMMAND docs_tests)
 set_tests_properties(docs PROPERTIES ENVIRONMENT "${quiet};VK_ICD_FILENAMES=${lavapipe}" TIMEOUT 300)
+
+add_test(NAME benchmarks COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/docs/benchmarks_check.py ${CMAKE_SOURCE_DIR})
