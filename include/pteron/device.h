@@ -34,7 +34,7 @@ struct GpuUsage {
   u64 buffers = 0, buffer_bytes = 0, peak_buffer_bytes = 0, pipelines = 0, bind_groups = 0;
   u64 creates = 0, writes = 0, written_bytes = 0, submits = 0, dispatches = 0;  // ever
   u64 waited_nanoseconds = 0;                                                   // ever, for the GPU
-  u64 recorded_nanoseconds = 0;  // ever, for the step after the one that the GPU worked on
+  u64 prepared_nanoseconds = 0;  // ever, for the step after the one that the GPU worked on
 };
 
 namespace graph {

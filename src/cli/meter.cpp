@@ -35,8 +35,8 @@ void Meter::note(const Reading& before, const Reading& after) {
   const f64 wall = after.wall - before.wall;
   const f64 waited = f64(after.usage.waited_nanoseconds - before.usage.waited_nanoseconds) * 1e-9;
   // Work for the next step that was done while the GPU was busy delays nothing, unless the GPU was ready before it.
-  const f64 recorded = f64(after.usage.recorded_nanoseconds - before.usage.recorded_nanoseconds) * 1e-9;
-  const f64 hidden = std::min(recorded, waited);
+  const f64 prepared = f64(after.usage.prepared_nanoseconds - before.usage.prepared_nanoseconds) * 1e-9;
+  const f64 hidden = std::min(prepared, waited);
   wall_ms_.push_back(wall * 1e3);
   cpu_ms_.push_back((after.cpu - before.cpu) * 1e3);
   host_us_.push_back((wall - waited - hidden) * 1e6);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "gpu/device.h"
 
-#include <chrono>
-
 namespace pteron::gpu {
 
 std::string_view name_of(AdapterType type) {
@@ -54,9 +52,7 @@ Status Device::submit(const Submission& submission) {
 }
 
 Result<Commands> Device::record(const Submission& submission) {
-  const auto start = std::chrono::steady_clock::now();
   TRY(const Id id, make_commands(submission));
-  counters_.recorded_nanoseconds += u64(std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count());
   if (id == 0) return Commands{};
   return Commands{Handle<CommandsTag>(shared_from_this(), id), submission.dispatches.size()};
 }

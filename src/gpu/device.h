@@ -118,7 +118,7 @@ struct Counters {
   std::atomic<u64> creates{0};  // create* calls ever, without encoders, passes and command buffers
   std::atomic<u64> writes{0}, written_bytes{0}, submits{0}, dispatches{0};
   std::atomic<u64> waited_nanoseconds{0};    // for the GPU
-  std::atomic<u64> recorded_nanoseconds{0};  // in `record`, while the GPU worked
+  std::atomic<u64> prepared_nanoseconds{0};  // the next step, while the GPU worked
 };
 
 class Device;

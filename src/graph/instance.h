@@ -67,8 +67,10 @@ class Instance final : private PlanHost {
 
  private:
   struct Record {
-    std::vector<gpu::Dispatch> steps;
+    std::vector<gpu::Dispatch> steps;    // of the last plan, the first `used` of them
+    std::vector<u32> chosen;             // by step: the variant
     std::vector<gpu::BindGroup> groups;  // by variant
+    u32 used = 0;
     bool stale = true;
     bool is_done = false;            // for good
     std::string_view family, route;  // of the kernels that it chose from, and its choice for this shape
@@ -84,6 +86,15 @@ class Instance final : private PlanHost {
     ValueId id;
     Shape shape;
     i64 number;
+  };
+  struct HostRead {  // an element of an input that plans look at
+    u32 input;
+    u64 index;
+    u64 step;
+    i64 value, before;  // in the last step and in the one before it
+    bool is_guessed = false;
+    i64 guess() const { return i64(2 * u64(value) - u64(before)); }
+    void note(u64 at_step, i64 now);
   };
   struct Source {  // a GPU range
     gpu::Id buffer = 0;
@@ -106,12 +117,18 @@ class Instance final : private PlanHost {
   Status check_inputs(std::span<const HostInput> inputs) const;
   Status check_indices(std::span<const HostInput> inputs) const;
   Status plan_all(std::span<const HostInput> inputs);
+  Status plan_due();
   Status plan_one(u32 op);
   void roll_back();
   Status upload(std::span<const HostInput> inputs);
   Status flush_arena();
+  void list_dispatches(u64 wanted);
+  void list_copies(u64 wanted);
   Status submit(u64 wanted);
-  void record_ahead();
+  void mark_done();
+  void prepare_next();
+  void foresee();
+  bool take_foreseen(std::span<const HostInput> inputs);
   Status check_faults();
   Status paint_guards();
   Status check_guards();
@@ -132,6 +149,7 @@ class Instance final : private PlanHost {
   Result<i64> host_element(ValueId tensor, u64 flat_index) override;
   void note_route(std::string_view family, const RouteShape& shape, std::string_view route) override;
   Status dispatch(const Kernel& kernel, std::span<const Operand> operands, Bytes params, Grid grid) override;
+  std::optional<u32> find_variant(u32 step, const Kernel& kernel, std::span<const Operand> operands) const;
   Result<gpu::Dispatch> late_variant(const Kernel& kernel, std::span<const Operand> operands);
 
   std::shared_ptr<const LoadedGraph> loaded_;
@@ -153,19 +171,25 @@ class Instance final : private PlanHost {
   std::vector<Change> journal_;
   std::vector<Record> records_;
   std::vector<Late> late_;
-  std::vector<u64> fault_limits_;  // live; by fault slot
+  std::vector<u64> fault_limits_, flying_limits_;  // by fault slot: of the plans, and of the step under way
   u32 op_ = 0;
   std::span<const HostInput> host_inputs_;
+  u64 steps_ = 0;
 
   std::vector<gpu::Dispatch> dispatches_;
   std::vector<u32> dispatch_ops_;
+  std::optional<u64> listed_for_;  // the outputs that both are made for; none if they changed since
   std::vector<gpu::Copy> copies_;
   struct Ahead {  // the last step's work, recorded once more in case that the next step is like it
     gpu::Commands commands;
-    std::vector<gpu::Dispatch> dispatches;
     std::vector<gpu::Copy> copies;
   } ahead_;
-  bool repeats_ = false;  // the step under way is like the one before it
+  bool repeats_ = false;     // the step under way is like the one before it
+  bool unprepared_ = false;  // nothing was done for the next step yet
+  std::vector<HostRead> host_reads_;
+  bool foreseeing_ = false;   // plans see guesses
+  bool is_foreseen_ = false;  // plans and live values are those of a step that is expected
+  u32 foreseen_plans_ = 0;
   bool in_flight_ = false;
   bool faults_dirty_ = true;
   bool profiling_ = false;

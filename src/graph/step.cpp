@@ -16,15 +16,8 @@ Status Instance::begin(std::span<const HostInput> inputs, u64 wanted) {
   TRY_DO(device_.health());
   TRY_DO(check_inputs(inputs));
   TRY_DO(check_indices(inputs));
-  stats_.replanned = 0;
-  journal_.clear();
-  host_inputs_ = inputs;
-  Status planned = plan_all(inputs);
-  host_inputs_ = {};
-  if (!planned) {
-    roll_back();
-    return planned;
-  }
+  ++steps_;
+  TRY_DO(plan_all(inputs));
   stats_.uploaded = 0;
   TRY_DO(upload(inputs));
   std::fill(changed_.begin(), changed_.end(), u8(0));
@@ -99,7 +92,11 @@ void Instance::change_number(ValueId id, i64 number) {
 }
 
 Status Instance::plan_all(std::span<const HostInput> inputs) {
-  std::fill(wanted_positions_.begin(), wanted_positions_.end(), u64(0));
+  const bool was_foreseen = is_foreseen_;
+  if (take_foreseen(inputs)) return {};
+  if (was_foreseen) roll_back();
+  stats_.replanned = 0;
+  journal_.clear();
   for (u32 i = 0; i < inputs.size(); ++i) {
     const ValueId id = c_.graph.inputs[i];
     if (inputs[i].number)
@@ -107,26 +104,37 @@ Status Instance::plan_all(std::span<const HostInput> inputs) {
     else
       change_shape(id, inputs[i].shape);
   }
+  host_inputs_ = inputs;
+  Status planned = plan_due();
+  if (planned && caches_are_short()) {
+    planned = grow_caches();
+    for (op_ = 0; op_ < c_.ops.size() && planned; ++op_)
+      if (records_[op_].stale) planned = plan_one(op_);
+  }
+  host_inputs_ = {};
+  if (!planned) roll_back();
+  return planned;
+}
+
+Status Instance::plan_due() {
+  std::fill(wanted_positions_.begin(), wanted_positions_.end(), u64(0));
   for (op_ = 0; op_ < c_.ops.size(); ++op_) {
     const OpPlan& plan = c_.ops[op_];
     const bool due = records_[op_].stale || plan.reads_host ||
                      std::any_of(plan.reads.begin(), plan.reads.end(), [&](ValueId id) { return changed_[id]; });
     if (due) TRY_DO(plan_one(op_));
   }
-  if (!caches_are_short()) return {};
-  TRY_DO(grow_caches());
-  for (op_ = 0; op_ < c_.ops.size(); ++op_)
-    if (records_[op_].stale) TRY_DO(plan_one(op_));
   return {};
 }
 
 Status Instance::plan_one(u32 op) {
   Record& record = records_[op];
   record.stale = true;  // until it is done
-  record.steps.clear();
+  const u32 before = std::exchange(record.used, 0);
   Plan plan(Plan::Mode::live, c_.facts, c_.graph.ops[op], live_, *this);
   if (auto status = plan.run(); !status) return within(std::move(status), describe(c_.graph.ops[op]));
   record.stale = false;
+  if (record.used != before) listed_for_.reset();
   ++stats_.replanned;
   return {};
 }
@@ -141,6 +149,7 @@ void Instance::roll_back() {
     for (ValueId id : c_.ops[op].reads)
       if (changed_[id]) records_[op].stale = true;
   std::fill(changed_.begin(), changed_.end(), u8(0));
+  listed_for_.reset();
 }
 
 Status Instance::read(ValueId) { return {}; }
@@ -180,16 +189,6 @@ u32 Instance::fault_slot(std::string_view what, u64 limit) {
   return 0;
 }
 
-Result<i64> Instance::host_element(ValueId tensor, u64 flat_index) {
-  const HostInput& input = host_inputs_[*c_.origin[tensor]];
-  if (is_float(input.dtype))
-    return invalid("an integer is read from input ", *c_.origin[tensor], ", which is ", input.dtype);
-  if (flat_index >= input.shape.numel())
-    return invalid("element ", flat_index, " of input ", *c_.origin[tensor], " is read, but it has ",
-                   input.shape.numel());
-  return element_as_integer(input.bytes, input.dtype, flat_index);
-}
-
 void Instance::note_route(std::string_view family, const RouteShape& shape, std::string_view route) {
   records_[op_].family = family;
   records_[op_].shape = shape;
@@ -199,15 +198,14 @@ void Instance::note_route(std::string_view family, const RouteShape& shape, std:
 Status Instance::dispatch(const Kernel& kernel, std::span<const Operand> operands, Bytes params, Grid grid) {
   Record& record = records_[op_];
   const OpPlan& plan = c_.ops[op_];
-  const u32 step = u32(record.steps.size());
+  const u32 step = record.used;
   if (step >= plan.slots)
     return internal_error("the op asks for more than the ", plan.slots, " dispatches that were planned");
   gpu::Dispatch dispatch;
-  const auto found = std::find_if(plan.variants.begin(), plan.variants.end(),
-                                  [&](const Variant& v) { return v.matches(kernel, operands); });
-  if (found != plan.variants.end()) {
-    dispatch.pipeline = loaded_->pipelines[found->pipeline]->id();
-    dispatch.bind_group = record.groups[size_t(found - plan.variants.begin())].id();
+  if (const auto variant = find_variant(step, kernel, operands)) {
+    record.chosen[step] = *variant;
+    dispatch.pipeline = loaded_->pipelines[plan.variants[*variant].pipeline]->id();
+    dispatch.bind_group = record.groups[*variant].id();
   } else {
     TRY(dispatch, late_variant(kernel, operands));
   }
@@ -221,8 +219,22 @@ Status Instance::dispatch(const Kernel& kernel, std::span<const Operand> operand
     std::memcpy(shadow_.data() + offset, params.data(), params.size());
     mark_dirty(offset, offset + (params.size() + 3) / 4 * 4);
   }
-  record.steps.push_back(dispatch);
+  if (record.steps[step] != dispatch) {
+    record.steps[step] = dispatch;
+    listed_for_.reset();
+  }
+  ++record.used;
   return {};
+}
+
+// Mostly the one of the step before. The others are large, and each costs time to look at because the GPU's work or
+// others' has pushed them out of the processor's caches.
+std::optional<u32> Instance::find_variant(u32 step, const Kernel& kernel, std::span<const Operand> operands) const {
+  const auto& variants = c_.ops[op_].variants;
+  const u32 count = u32(variants.size()), likely = records_[op_].chosen[step];
+  for (u32 i = 0; i < count; ++i)
+    if (const u32 at = (likely + i) % count; variants[at].matches(kernel, operands)) return at;
+  return std::nullopt;
 }
 
 // A route that the survey did not visit. It works, but costs a compilation in the middle of a step; tests count these.
@@ -285,17 +297,24 @@ Status Instance::flush_arena() {
   return {};
 }
 
-Status Instance::submit(u64 wanted) {
+void Instance::list_dispatches(u64 wanted) {
   dispatches_.clear();
   dispatch_ops_.clear();
   for (u32 op = 0; op < records_.size(); ++op) {
     if (!c_.ops[op].has_effects && (c_.ops[op].needed_by & wanted) == 0) continue;
-    if (records_[op].is_done) continue;
-    for (const gpu::Dispatch& step : records_[op].steps) {
-      dispatches_.push_back(step);
+    const Record& record = records_[op];
+    if (record.is_done) continue;
+    for (u32 step = 0; step < record.used; ++step) {
+      dispatches_.push_back(record.steps[step]);
       dispatch_ops_.push_back(op);
     }
   }
+  ahead_.commands = {};
+  ahead_.copies.clear();
+  listed_for_ = wanted;
+}
+
+void Instance::list_copies(u64 wanted) {
   copies_.clear();
   u64 at = faults_.size();
   if (faults_) copies_.push_back({faults_.id(), 0, staging_.id(), 0, faults_.size()});
@@ -312,7 +331,12 @@ Status Instance::submit(u64 wanted) {
     at += (bytes + 15) / 16 * 16;
   }
   read_bytes_ = at;
-  repeats_ = ahead_.dispatches == dispatches_ && ahead_.copies == copies_;
+}
+
+Status Instance::submit(u64 wanted) {
+  if (listed_for_ != wanted) list_dispatches(wanted);
+  list_copies(wanted);
+  repeats_ = ahead_.copies == copies_;
   const bool clears = faults_ && faults_dirty_;
   if (repeats_ && ahead_.commands && !clears && !profiling_) {
     TRY_DO(device_.submit(std::exchange(ahead_.commands, {})));
@@ -324,12 +348,14 @@ Status Instance::submit(u64 wanted) {
     submission.copies_after = copies_;
     if (profiling_) submission.durations = &durations_;
     TRY_DO(device_.submit(submission));
+    mark_done();
   }
   faults_dirty_ = false;
-  for (const u32 op : dispatch_ops_) records_[op].is_done = c_.ops[op].is_constant;
   stats_.dispatches = u32(dispatches_.size());
   stats_.read_back = read_bytes_;
+  flying_limits_ = fault_limits_;
   in_flight_ = true;
+  unprepared_ = true;
   if (read_bytes_ > 0) {
     if (auto status = device_.begin_read(staging_.id(), MutableBytes(host_copy_).first(read_bytes_)); !status) {
       in_flight_ = false;
@@ -339,26 +365,15 @@ Status Instance::submit(u64 wanted) {
   return {};
 }
 
-// A decoded token costs the same commands as the one before it most of the time, and recording them takes the host
-// longer than all else. So it is done here, where it would wait for the GPU anyway. Whatever goes wrong will show when
-// the next step is submitted.
-void Instance::record_ahead() {
-  if (!repeats_) {
-    ahead_.commands = {};
-    ahead_.dispatches = dispatches_;
-    ahead_.copies = copies_;
-    return;
-  }
-  if (ahead_.commands) return;
-  gpu::Submission submission;
-  submission.dispatches = dispatches_;
-  submission.copies_after = copies_;
-  if (auto commands = device_.record(submission)) ahead_.commands = *std::move(commands);
+// Ops whose result never changes are left out from now on.
+void Instance::mark_done() {
+  for (const u32 op : dispatch_ops_)
+    if (c_.ops[op].is_constant && !std::exchange(records_[op].is_done, true)) listed_for_.reset();
 }
 
 Result<bool> Instance::finish(bool wait) {
   if (!in_flight_) return invalid("no step is under way; call begin first");
-  record_ahead();
+  prepare_next();
   if (read_bytes_ > 0) {
     auto done = device_.poll_read(staging_.id(), wait);
     if (!done) {
@@ -381,7 +396,7 @@ Status Instance::check_faults() {
     if (words[0] == 0) continue;
     faults_dirty_ = true;
     const FaultSlot& fault = c_.faults[i];
-    return within(Status(invalid(fault.what, " ", i32(words[1]), " is out of range; there are ", fault_limits_[i])),
+    return within(Status(invalid(fault.what, " ", i32(words[1]), " is out of range; there are ", flying_limits_[i])),
                   describe(c_.graph.ops[fault.op]));
   }
   return {};

@@ -33,7 +33,7 @@ const AdapterDescription& Device::adapter() const { return *adapter_; }
 GpuUsage Device::usage() const {
   const gpu::Counters& c = context_->device().counters();
   return {c.buffers, c.buffer_bytes,  c.peak_buffer_bytes, c.pipelines,  c.bind_groups,        c.creates,
-          c.writes,  c.written_bytes, c.submits,           c.dispatches, c.waited_nanoseconds, c.recorded_nanoseconds};
+          c.writes,  c.written_bytes, c.submits,           c.dispatches, c.waited_nanoseconds, c.prepared_nanoseconds};
 }
 
 }  // namespace pteron

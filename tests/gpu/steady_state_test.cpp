@@ -32,20 +32,36 @@ TEST(SteadyState, AStepAllocatesAndCreatesNothing) {
   EXPECT_LE(after.writes - before.writes, 60u);  // one upload per step: parameters and inputs together
 }
 
-// A step like the one before is recorded while that one runs, and must see its own inputs all the same.
-TEST(SteadyState, StepsThatWereRecordedAheadEqualFreshOnes) {
-  const std::vector<i64> tokens{3, 200, 3, 77, 78, 79, 80, 3};
+// A step like the one before is planned and recorded while that one runs, for the position that should be next. It must
+// see its own inputs all the same, also where the position goes elsewhere.
+TEST(SteadyState, StepsThatWerePreparedEqualFreshOnes) {
+  struct Step {
+    i64 token, position;
+  };
+  const std::vector<Step> steps{{3, 0},  {200, 1}, {3, 2},  {77, 3}, {78, 4}, {79, 2}, {80, 3},
+                                {81, 4}, {82, 4},  {83, 4}, {84, 5}, {85, 7}, {86, 9}, {3, 0}};
+  const auto run = [](Llama& llama, const Step& step) { return llama.logits({step.token}, step.position); };
   std::vector<std::vector<f32>> expected;
-  for (size_t i = 0; i < tokens.size(); ++i) {
+  for (size_t i = 0; i < steps.size(); ++i) {
     Llama fresh;
-    for (size_t j = 0; j < i; ++j) fresh.logits({tokens[j]}, i64(j));
-    fresh.logits({1, 2}, i64(i));  // of another shape, so nothing that was recorded fits
-    expected.push_back(fresh.logits({tokens[i]}, i64(i)));
+    for (size_t j = 0; j < i; ++j) run(fresh, steps[j]);
+    fresh.logits({1, 2}, steps[i].position);  // of another shape, so nothing that was prepared fits
+    expected.push_back(run(fresh, steps[i]));
   }
   Llama llama;
-  const u64 before = device().usage().recorded_nanoseconds;
-  for (size_t i = 0; i < tokens.size(); ++i) EXPECT_EQ(llama.logits({tokens[i]}, i64(i)), expected[i]) << i;
-  EXPECT_GT(device().usage().recorded_nanoseconds, before);
+  const u64 before = device().usage().prepared_nanoseconds;
+  for (size_t i = 0; i < steps.size(); ++i) EXPECT_EQ(run(llama, steps[i]), expected[i]) << i;
+  EXPECT_GT(device().usage().prepared_nanoseconds, before);
+}
+
+TEST(SteadyState, PreparingAStepBeyondTheEndHarmsNothing) {
+  Llama llama;
+  std::vector<f32> last;
+  for (i64 i = 100; i < 128; ++i) last = llama.logits({3}, i);
+  const auto beyond = llama.step({3}, 128);
+  ASSERT_FALSE(beyond.has_value());
+  EXPECT_NE(beyond.error().message.find("128"), std::string::npos) << beyond.error().message;
+  EXPECT_EQ(llama.logits({3}, 127), last);
 }
 
 TEST(SteadyState, AStaticStepPlansNothingAgain) {
