@@ -138,6 +138,7 @@ class Conversation {
 };
 
 Status run(LanguageOptions& options) {
+  if (options.json) return invalid("chat has no JSON to print; use 'generate --json', or /save FILE in a chat");
   TRY(const LanguageModel model, load_language_model(options));
   TRY(GenerationOptions generation, generation_options(options));
   TRY(Chat chat, Chat::create(model, {.system = options.system, .slide = options.slide()}));
@@ -154,9 +155,7 @@ void add_chat(CLI::App& app, int& exit_code) {
   options->generation.max_tokens = 1024;
   command->add_option("MODEL", options->model, "Program (.pte)")->required();
   add_language_flags(*command, *options);
-  command->callback([options, &exit_code] {
-    if (auto status = run(*options); !status) exit_code = report(status.error());
-  });
+  on_call(*command, options, exit_code, run);
 }
 
 }  // namespace pteron::cli

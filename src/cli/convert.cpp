@@ -130,9 +130,7 @@ void add_convert(CLI::App& app, int& exit_code) {
                     "Return logits of every position, not of the last one");
   command->add_flag("--json", options->json, "Print one JSON object");
   command->add_flag("-q,--quiet", options->quiet, "No progress");
-  command->callback([options, &exit_code] {
-    if (auto status = run(*options); !status) exit_code = report(status.error());
-  });
+  on_call(*command, options, exit_code, run);
 }
 
 }  // namespace pteron::cli

@@ -90,9 +90,7 @@ void add_generate(CLI::App& app, int& exit_code) {
                    "With --json: log-probabilities of each token and this many of the best")
       ->check(check_whole_number<u32>);
   add_language_flags(*command, *options);
-  command->callback([options, &exit_code] {
-    if (auto status = run(*options); !status) exit_code = report(status.error());
-  });
+  on_call(*command, options, exit_code, run);
 }
 
 }  // namespace pteron::cli

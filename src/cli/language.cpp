@@ -60,12 +60,13 @@ Result<LanguageModel> load_language_model(const LanguageOptions& options) {
 namespace {
 
 Result<std::optional<Grammar>> grammar_of(const LanguageOptions& options) {
-  if (!options.regex.empty()) return Grammar::regex(options.regex);
-  if (options.json_schema.empty()) return std::nullopt;
-  if (options.json_schema.find('{') != std::string::npos) return Grammar::json_schema(options.json_schema);
-  TRY(const auto file, os::map_file(options.json_schema));
+  if (options.regex) return Grammar::regex(*options.regex);
+  if (!options.json_schema) return std::nullopt;
+  const std::string& schema = *options.json_schema;
+  if (schema.find('{') != std::string::npos) return Grammar::json_schema(schema);
+  TRY(const auto file, os::map_file(schema));
   const Bytes bytes = file->bytes();
-  return within(Grammar::json_schema({reinterpret_cast<const char*>(bytes.data()), bytes.size()}), options.json_schema);
+  return within(Grammar::json_schema({reinterpret_cast<const char*>(bytes.data()), bytes.size()}), schema);
 }
 
 }  // namespace

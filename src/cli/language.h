@@ -15,7 +15,7 @@ namespace pteron::cli {
 
 struct LanguageOptions : Common {
   std::string model, tokenizer, chat_template, system;
-  std::string regex, json_schema;  // at most one of them
+  std::optional<std::string> regex, json_schema;  // at most one of them
   std::string on_full = "error";
   std::optional<u64> seed;
   bool stats = false;

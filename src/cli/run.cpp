@@ -109,9 +109,7 @@ void add_run(CLI::App& app, int& exit_code) {
   command->add_flag("--profile", options->profile, "Print the GPU time of every dispatch");
   add_device_flags(*command, *options);
   add_program_flags(*command, *options);
-  command->callback([options, &exit_code] {
-    if (auto status = run(*options); !status) exit_code = report(status.error());
-  });
+  on_call(*command, options, exit_code, run);
 }
 
 }  // namespace pteron::cli

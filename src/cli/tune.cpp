@@ -202,9 +202,7 @@ void add_tune(CLI::App& app, int& exit_code) {
   command->add_option("--method", options->method, "Method to run")->capture_default_str();
   add_device_flags(*command, *options);
   add_program_flags(*command, *options);
-  command->callback([options, &exit_code] {
-    if (auto status = run(*options); !status) exit_code = report(status.error());
-  });
+  on_call(*command, options, exit_code, run);
 }
 
 }  // namespace pteron::cli

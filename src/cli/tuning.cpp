@@ -4,6 +4,7 @@
 #include "base/os.h"
 #include "base/sha256.h"
 #include "format/data_source.h"
+#include "ops/routes.h"
 
 #include <nlohmann/json.hpp>
 
@@ -27,6 +28,14 @@ std::string key_of(const AdapterDescription& adapter) {
 std::string folder() {
   const std::string cache = os::cache_directory();
   return cache.empty() ? "" : (fs::path(cache) / "tune").string();
+}
+
+// Of one shape, by a kernel that there is: a file that others wrote to must not stop the program.
+bool is_route(std::string_view text) {
+  const auto measured = graph::parse_route(text);
+  return measured && std::ranges::any_of(ops::routes(), [&](const ops::Route& route) {
+           return route.family == measured->family && route.name == measured->route;
+         });
 }
 
 Json read_json(const fs::path& path) {
@@ -78,7 +87,7 @@ Status apply_tuning(const Common& common, const std::string& model, LoadOptions&
   const auto entry = json.find(key_of(load.device->adapter()));
   if (entry == json.end() || !entry->is_array()) return {};
   for (const Json& route : *entry)
-    if (route.is_string()) load.routes.push_back(route.get<std::string>());
+    if (route.is_string() && is_route(route.get<std::string>())) load.routes.push_back(route.get<std::string>());
   return {};
 }
 

@@ -190,6 +190,7 @@ class Generate(unittest.TestCase):
         self.assertIn(self.report("-p", "Yes?", "--regex", "yes|no")["text"], ("yes", "no"))
         schema = '{"type": "object", "properties": {"a": {"enum": [1, 23]}}, "required": ["a"]}'
         self.assertIn(json.loads(self.report("-p", "?", "--json-schema", schema, "--max-tokens", 90)["text"])["a"], (1, 23))
+        self.assertEqual(self.report("-p", "?", "--regex", "")["text"], "")
         code, _, err = self.answer("-p", "?", "--regex", "(")
         self.assertEqual(code, 1)
         self.assertIn("the regular expression '(' is wrong", err)
@@ -288,6 +289,11 @@ class ChatCommand(unittest.TestCase):
             process.kill()
         self.assertEqual(process.returncode, 0)
         self.assertIn("user: Still there?", err.decode())
+
+    def test_json_is_refused(self):
+        code, out, err = pteron(*self.COMMAND, "--json")
+        self.assertEqual((code, out), (1, ""))
+        self.assertIn("use 'generate --json'", err)
 
     def test_a_model_without_a_template_is_named(self):
         code, out, err = pteron("chat", LLAMA / "model.pte")
@@ -442,8 +448,9 @@ class Tune(unittest.TestCase):
             self.assertIn("gemm_split", tuned["gpu_ms_by_kernel"])
             self.assertEqual(tuned["late_pipelines"], 0)
             self.assertFalse(bench("--no-tuning")["tuned"])
-            table.write_text("no JSON")
-            self.assertFalse(bench()["tuned"])
+            for damaged in ("no JSON", json.dumps({key: ["", "gemm@1x1x1", "gemm@axbxc=split", f"{gemms[0]}=unknown", 7]})):
+                table.write_text(damaged)
+                self.assertFalse(bench()["tuned"], damaged)
 
 
 if __name__ == "__main__":
