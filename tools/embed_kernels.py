@@ -4,7 +4,7 @@
 
 usage: embed_kernels.py OPS_DIR OUT_DIR
 
-A kernel file declares its bindings in WGSL; this script only reads them. Its header may say
+Kernel files and the snippets that they use declare bindings in WGSL; this script only reads them. A header may say
     //! use NAME…          shared snippets (files under snippets/) that go in front
     //! enable f16|subgroups
     //! variadic           tensors are bound by the specialisation, behind the parameters
@@ -69,7 +69,11 @@ def main() -> None:
         used = [n for line in re.findall(r"^//! use (.*)$", text, re.M) for n in line.split()]
         enabled = {n for line in re.findall(r"^//! enable (.*)$", text, re.M) for n in line.split()}
         variadic = re.search(r"^//! variadic$", text, re.M) is not None
-        kinds = bindings_of(path, text)
+        for snippet in used:
+            if not (ops / "snippets" / f"{snippet}.wgsl").exists():
+                sys.exit(f"{path}: no snippet '{snippet}'")
+        shared = [(ops / "snippets" / f"{snippet}.wgsl").read_text() for snippet in used]
+        kinds = bindings_of(path, "".join([*shared, text]))
         header.append(f"extern const graph::KernelSource {name};")
         body.append(f"static constexpr BindingKind {name}_bindings[] = {{{', '.join('BindingKind::' + k for k in kinds)}}};")
         if used:
@@ -79,9 +83,6 @@ def main() -> None:
             f"const graph::KernelSource {name} = {{\"{name}\", {literal(without_comments(text))}, {name}_bindings, {uses}, "
             f"{str('subgroups' in enabled).lower()}, {str('f16' in enabled).lower()}, {str(variadic).lower()}}};"
         )
-        for snippet in used:
-            if not (ops / "snippets" / f"{snippet}.wgsl").exists():
-                sys.exit(f"{path}: no snippet '{snippet}'")
     header.append("}")
     body.append("}\nnamespace pteron::graph {")
     body.append("static constexpr const KernelSource* kernel_list[] = {" + ", ".join(f"&kernels::{n}" for n in names) + "};")

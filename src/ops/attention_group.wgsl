@@ -2,13 +2,6 @@
 // split). For every 64 keys each thread makes the score of one; the workgroup finds their maximum and sum (online
 // softmax), and each thread adds up its share of the values' elements.
 //! use grid nan attention group_tree
-@group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> q: array<q_store>;
-@group(0) @binding(2) var<storage, read> k: array<k_store>;
-@group(0) @binding(3) var<storage, read> v: array<v_store>;
-@group(0) @binding(4) var<storage, read> mask: array<mask_store>;
-@group(0) @binding(5) var<storage, read_write> y: array<y_store>;
-
 const SHARE = (VALUE_D + SIZE - 1u) / SIZE;  // elements of the result per thread
 var<workgroup> query_chunks: array<vec4f, CHUNKS>;
 var<workgroup> scores: array<f32, SIZE>;

@@ -1,13 +1,6 @@
 // Attention (snippets/attention.wgsl) without barriers: one thread per (batch, HEADS heads that share their keys, query,
 // split) walks the keys of its split once.
 //! use grid nan attention attention_walk
-@group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> q: array<q_store>;
-@group(0) @binding(2) var<storage, read> k: array<k_store>;
-@group(0) @binding(3) var<storage, read> v: array<v_store>;
-@group(0) @binding(4) var<storage, read> mask: array<mask_store>;
-@group(0) @binding(5) var<storage, read_write> y: array<y_store>;
-
 fn k_chunk(at: u32, left: u32) -> vec4f {
   return k_four(at, left);
 }

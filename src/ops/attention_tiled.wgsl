@@ -2,13 +2,6 @@
 // head and one split, a thread one of them. The threads copy TILE keys and values at a time into workgroup memory and
 // walk them there. Tiles that no query of the workgroup sees are skipped.
 //! use grid nan attention attention_walk
-@group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> q: array<q_store>;
-@group(0) @binding(2) var<storage, read> k: array<k_store>;
-@group(0) @binding(3) var<storage, read> v: array<v_store>;
-@group(0) @binding(4) var<storage, read> mask: array<mask_store>;
-@group(0) @binding(5) var<storage, read_write> y: array<y_store>;
-
 var<workgroup> k_tile: array<vec4f, TILE * CHUNKS>;
 var<workgroup> v_tile: array<vec4f, TILE * VALUE_CHUNKS>;
 

@@ -2,8 +2,6 @@
 // channel: per tap one weight and four values of the image.
 //! variadic
 //! use grid gemm
-@group(0) @binding(0) var<uniform> p: Params;
-
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, @builtin(local_invocation_index) lid: u32) {
   let blocks = (p.columns + 3u) / 4u;

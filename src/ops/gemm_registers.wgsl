@@ -3,8 +3,6 @@
 // threads have neighbouring columns. Best on CPUs, where workgroup memory and barriers cost more than loads.
 //! variadic
 //! use grid gemm
-@group(0) @binding(0) var<uniform> p: Params;
-
 struct Rows {
   r0: ARow,
   r1: ARow,

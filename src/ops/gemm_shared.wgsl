@@ -4,8 +4,6 @@
 // not written.
 //! variadic
 //! use grid gemm
-@group(0) @binding(0) var<uniform> p: Params;
-
 const TILE = 64u;
 const STEPS = 8u;
 var<workgroup> a_tile: array<V4, 512>;  // [step][row]

@@ -2,8 +2,6 @@
 // steps, so that neighbours read neighbouring memory, and add their sums up in workgroup memory.
 //! variadic
 //! use grid gemm
-@group(0) @binding(0) var<uniform> p: Params;
-
 const SIZE = 64u;
 var<workgroup> partial: array<V4, SIZE>;
 

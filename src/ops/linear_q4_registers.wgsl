@@ -3,8 +3,6 @@
 // what counts is that x and the unpacked weights are reused in registers. x is a uniform where only one row is read.
 //! variadic
 //! use grid q4_linear
-@group(0) @binding(0) var<uniform> p: Params;
-
 alias Tile = array<vec4f, TM>;
 
 fn squares_of_x() -> f32 {

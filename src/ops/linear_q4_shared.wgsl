@@ -5,8 +5,6 @@
 // added up in single. Rows and lanes that overhang read valid memory and are not written.
 //! variadic
 //! use grid q4_linear
-@group(0) @binding(0) var<uniform> p: Params;
-
 const ROWS = 32u;
 const LANES = 8u;
 const STREAMS = 16u;  // two per lane

@@ -4,8 +4,6 @@
 //! variadic
 //! enable subgroups
 //! use grid q4_linear q4_split
-@group(0) @binding(0) var<uniform> p: Params;
-
 var<workgroup> partial: array<Sums, SIZE>;
 
 fn reduce(mine: Sums, lid: u32) -> Sums {

@@ -20,6 +20,12 @@ struct Params {
   y: vec4u,
   mask: vec4u,      // strides of batch, head, query, key
 }
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read> q: array<q_store>;
+@group(0) @binding(2) var<storage, read> k: array<k_store>;
+@group(0) @binding(3) var<storage, read> v: array<v_store>;
+@group(0) @binding(4) var<storage, read> mask: array<mask_store>;
+@group(0) @binding(5) var<storage, read_write> y: array<y_store>;
 
 const LOWEST = -3.4028234663852886e38;
 const CHUNKS = (D + 3u) / 4u;

@@ -43,6 +43,7 @@ struct Params {
   dilation_y: i32,
   dilation_x: i32,
 }
+@group(0) @binding(0) var<uniform> p: Params;
 
 // Four vectors: rows of A along k, or steps of B along n.
 struct Block {

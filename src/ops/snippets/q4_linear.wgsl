@@ -18,6 +18,7 @@ struct Params {
   ends: vec4u,       // first lane behind each part
   columns: vec4u,    // of each part
 }
+@group(0) @binding(0) var<uniform> p: Params;
 
 // Where the four columns of each stream are: a block, and a vec4 inside of it.
 struct Lane {
