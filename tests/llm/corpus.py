@@ -48,7 +48,7 @@ SENTENCES = {
     "Mathematics": ["∀x∈ℝ: ⌈x⌉ = −⌊−x⌋, ∑ᵢ₌₁ⁿ i² ≈ ½·n³, 𝔘𝔫𝔦𝔠𝔬𝔡𝔢 𝒎𝒂𝒕𝒉, ﬁ ﬂ ﬃ, Ⅷ ⅷ ①②③, ㎏ ㏒, x⁻¹"],
 }
 CODE = [
-    "def {a}({b}: int = {n}) -> list[str]:\n    return [f\"{{{b}!r}}\" for _ in range({b})]  # TODO's\n",
+    "def {a}({b}: int = {n}) -> list[str]:\n    return [f\"{{{b}!r}}\" for _ in range({b})]  # it's\n",
     "for (int {a} = 0; {a} < {n}; ++{a}) {{\r\n\t\t{b}[{a}] ^= 0x{n:X}u;\r\n}}",
     "const {a} = async ({{ {b}, ...rest }}) => (await fetch(`/api/${{{b}}}?q={n}`))?.json();",
     "SELECT {a}.*, COUNT(*) FROM `{b}` AS {a} WHERE id >= {n} AND name LIKE '%it''s%';",
