@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A conversation takes the memory that it needs: caches start with room for a few positions and double when a step goes
-// beyond them, up to what the program allows.
+// A conversation takes the memory that it needs: caches start with room for a few positions and grow by an eighth when
+// a step goes beyond them, up to what the program allows. Copying them is then never more than a small part of the
+// work.
 #include "graph/instance.h"
 
 #include <algorithm>
@@ -9,7 +10,12 @@
 namespace pteron::graph {
 namespace {
 
-constexpr u64 least_positions = 256;
+constexpr u64 least_step = 256;
+
+u64 room_for(u64 positions) {
+  const u64 step = std::max(std::bit_ceil(positions) / 8, least_step);
+  return std::max((positions + step - 1) / step, u64(1)) * step;
+}
 
 }  // namespace
 
@@ -17,7 +23,7 @@ u64 Instance::bytes_for(u32 state, u64 positions) const {
   const StateUse& use = c_.states[state];
   // What the file has for later positions would be lost.
   if (use.position_bytes == 0 || loaded_->initial_states[state]) return use.bytes;
-  return std::min(use.bytes, std::max(std::bit_ceil(positions), least_positions) * use.position_bytes);
+  return std::min(use.bytes, room_for(positions) * use.position_bytes);
 }
 
 void Instance::use_cache(ValueId id, u32, u64 positions, bool) {

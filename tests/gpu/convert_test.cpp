@@ -25,14 +25,13 @@ std::vector<f32> golden(const std::string& name) {
   return out;
 }
 
-Result<Method> converted(const std::string& name, const convert::Options& options) {
+Result<Method> converted(const std::string& name, const convert::Options& options, LoadOptions load = {}) {
   std::vector<std::byte> file;
   const auto collect = [&](Bytes bytes) -> Status {
     file.insert(file.end(), bytes.begin(), bytes.end());
     return {};
   };
   TRY_DO(convert::convert(format::from_memory(read_bytes(folder() / (name + ".gguf"))), options, collect));
-  LoadOptions load;
   load.device = device();
   TRY(Program program, Program::load(std::move(file), load));
   return program.method("forward");
@@ -46,15 +45,17 @@ class ConvertedModel : public testing::TestWithParam<nlohmann::json> {
 };
 
 TEST_P(ConvertedModel, LogitsOfEveryCallAreTorchs) {
-  auto method = converted(name, {});
-  ASSERT_TRUE(method.has_value()) << method.error().to_string();
-  i64 position = 0;
-  for (const std::vector<i64>& tokens : calls()) {
-    const auto outputs = Llama::step(*method, tokens, position);
-    ASSERT_TRUE(outputs.has_value()) << outputs.error().to_string();
-    position += i64(tokens.size());
-    expect_close((*outputs)[0].as<f32>(), std::span(expected).subspan(u64(position - 1) * vocabulary, vocabulary),
-                 tolerance);
+  for (const LoadOptions& load : {LoadOptions{}, without_passes()}) {
+    auto method = converted(name, {}, load);
+    ASSERT_TRUE(method.has_value()) << method.error().to_string();
+    i64 position = 0;
+    for (const std::vector<i64>& tokens : calls()) {
+      const auto outputs = Llama::step(*method, tokens, position);
+      ASSERT_TRUE(outputs.has_value()) << outputs.error().to_string();
+      position += i64(tokens.size());
+      expect_close((*outputs)[0].as<f32>(), std::span(expected).subspan(u64(position - 1) * vocabulary, vocabulary),
+                   tolerance);
+    }
   }
 }
 

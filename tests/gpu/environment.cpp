@@ -3,6 +3,7 @@
 
 #include "gpu/native/native.h"
 #include "graph/context.h"
+#include "graph/passes/pass.h"
 #include "support/kernel_dump.h"
 
 #include <cstdlib>
@@ -19,6 +20,13 @@ const Device& device() {
     return Device(std::make_shared<graph::Context>(std::move(device)));
   }();
   return shared;
+}
+
+LoadOptions without_passes() {
+  LoadOptions options;
+  for (const graph::PlannerPass& pass : graph::planner_passes) options.disabled_passes.emplace_back(pass.name);
+  for (const graph::Pass* pass : graph::all_passes()) options.disabled_passes.emplace_back(pass->name);
+  return options;
 }
 
 }  // namespace pteron::test

@@ -2,12 +2,14 @@
 // One device for all GPU tests of a process. $PTERON_DUMP_WGSL names a folder that gets every kernel they compile.
 #pragma once
 
-#include <pteron/device.h>
+#include <pteron/program.h>
 
 #include <gtest/gtest.h>
 
 namespace pteron::test {
 
 const Device& device();
+// Every pass switched off.
+LoadOptions without_passes();
 
 }  // namespace pteron::test

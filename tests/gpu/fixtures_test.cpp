@@ -22,6 +22,8 @@ TEST_P(Fixtures, MatchesTorch) {
       return;
     }
   for (const std::string& problem : run_fixture(fixture, device())) ADD_FAILURE() << fixture.name << ": " << problem;
+  for (const std::string& problem : run_fixture(fixture, device(), nullptr, without_passes()))
+    ADD_FAILURE() << fixture.name << " without passes: " << problem;
 }
 
 std::vector<std::filesystem::path> runnable(const std::filesystem::path& root) {

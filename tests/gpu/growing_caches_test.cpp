@@ -51,7 +51,7 @@ TEST(GrowingCaches, StepsAcrossABoundaryEqualOnesThatStartBehindIt) {
   feed(*large, 999, 1000);  // all of it at once
   ASSERT_TRUE(large->reset().has_value());
   u32 position = 0;
-  for (u32 next : {250u, 255u, 256u, 257u, 258u, 500u, 513u, 514u, 800u, 999u, 1000u}) {
+  for (u32 next : {250u, 255u, 256u, 257u, 258u, 500u, 513u, 514u, 768u, 769u, 800u, 999u, 1000u}) {
     expect_close(feed(*small, position, next), feed(*large, position, next), 1e-5);
     position = next;
   }

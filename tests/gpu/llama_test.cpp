@@ -2,8 +2,6 @@
 // The tiny Llama: 4-bit linears and embedding, KV cache, dynamic prefill.
 #include "gpu/llama.h"
 
-#include "graph/passes/pass.h"
-
 #include <numeric>
 
 namespace pteron::test {
@@ -109,21 +107,16 @@ TEST(LlamaTiny, EveryPrefillLengthUsesOnlyWhatWasPreparedAtLoad) {
 }
 
 TEST(LlamaTiny, PassesOnAndOffAgree) {
-  std::vector<std::string> names;
-  for (const graph::PlannerPass& pass : graph::planner_passes) names.emplace_back(pass.name);
-  for (const graph::Pass* pass : graph::all_passes()) names.emplace_back(pass->name);
   auto tokens = some_tokens(35);
   for (i64& token : tokens) token %= 256;
   const std::vector<size_t> parts{20, 13, 1, 1};
   for (const char* model : {"rope_llama", "hf_rope"}) {
     Llama with(model);
     const auto expected = feed(with, tokens, parts);
-    LoadOptions all_off;
-    all_off.disabled_passes = names;
-    Llama without(model, all_off);
+    Llama without(model, without_passes());
     expect_close(feed(without, tokens, parts), expected);
     EXPECT_GT(without.method->stats().dispatches, with.method->stats().dispatches);
-    for (const std::string& name : names) {
+    for (const std::string& name : without_passes().disabled_passes) {
       SCOPED_TRACE(std::string(model) + " without " + name);
       LoadOptions one_off;
       one_off.disabled_passes = {name};

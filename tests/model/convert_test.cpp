@@ -15,15 +15,13 @@ TEST_F(SmolLm2, StaysSmall) {
   EXPECT_LT(f64(report.file_bytes), 1.35 * f64(std::filesystem::file_size(gguf())));
 }
 
-TEST_F(SmolLm2, LogitsAreThoseOfTheDequantisedModelInTorch) {
-  LoadOptions options;
+void expect_logits_of_torch(LoadOptions options, const std::filesystem::path& program, const nlohmann::json& manifest) {
   options.device = device();
-  auto loaded = Program::load(program(), options);
+  auto loaded = Program::load(program, options);
   ASSERT_TRUE(loaded.has_value()) << loaded.error().to_string();
   auto method = loaded->method("forward");
   ASSERT_TRUE(method.has_value()) << method.error().to_string();
 
-  const auto manifest = golden("logits.json");
   const auto bytes = read_bytes(data_folder() / "smollm2" / "logits.bin");
   std::vector<f32> expected(bytes.size() / sizeof(f32));
   std::memcpy(expected.data(), bytes.data(), bytes.size());
@@ -41,6 +39,13 @@ TEST_F(SmolLm2, LogitsAreThoseOfTheDequantisedModelInTorch) {
     EXPECT_EQ(u32(std::max_element(logits.begin(), logits.end()) - logits.begin()), top[0]);
   }
   EXPECT_EQ(next, expected.size());
+}
+
+TEST_F(SmolLm2, LogitsAreThoseOfTheDequantisedModelInTorch) {
+  expect_logits_of_torch({}, program(), golden("logits.json"));
+}
+TEST_F(SmolLm2, LogitsAreTheSameWithoutPasses) {
+  expect_logits_of_torch(without_passes(), program(), golden("logits.json"));
 }
 
 }  // namespace
