@@ -1,24 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How Pteron's costs grow with the context and with the size of the model."""
-from contestants import PEERS, PYTHON, WORK, convert, gguf_model, pteron_bench, run
+from contestants import MODELS, PEERS, PYTHON, WORK, convert, gguf_model, pteron_bench, run
 
-CONTEXTS = (32, 64, 128, 256, 512, 1024, 2048)
-LAYERS = (1, 15, 30, 60, 90)
+CONTEXTS = (32, 128, 256, 512, 768, 1024, 1280, 1536, 1792, 2040)
+LAYERS = (1, 8, 15, 22, 30, 45, 60, 90)
 DECODED = 8
 
 
 def measure_context(context, out):
-    """The whole context is in use, in a program whose caches hold just that."""
-    capacity = context + DECODED + 8
-    program = convert(gguf_model(), WORK / "context.pte", "--quant", "q4", "--max-context", capacity)
-    try:
-        for kv in ("f32", "f16"):
-            flags = ("--prefill", 0, "--decode", DECODED, "--context", context, "--kv", kv)
-            report = pteron_bench(program, "lavapipe", *flags)
-            keys = ("decode_cpu_ms", "decode_tok_s", "gpu_buffer_mb", "peak_rss_mb", "bytes_ratio", "dispatches_per_token")
-            out.append({"context": context, "kv": kv, **{key: report[key] for key in keys}})
-    finally:
-        program.unlink()
+    for kv in ("f32", "f16"):
+        flags = ("--prefill", 0, "--decode", DECODED, "--context", context, "--kv", kv)
+        report = pteron_bench(MODELS / "smollm2-q4.pte", "lavapipe", *flags)
+        keys = ("decode_cpu_ms", "decode_tok_s", "gpu_buffer_mb", "peak_rss_mb", "bytes_ratio", "dispatches_per_token")
+        out.append({"context": context, "kv": kv, **{key: report[key] for key in keys}})
 
 
 def measure_size(layers, out):
@@ -37,7 +31,7 @@ def measure_size(layers, out):
 
 def add(progress, options, results):
     out = results["growth"] = {"context": [], "size": []}
-    contexts, sizes = (CONTEXTS[::3], LAYERS[:2]) if options.quick else (CONTEXTS, LAYERS)
+    contexts, sizes = (CONTEXTS[::5], LAYERS[:2]) if options.quick else (CONTEXTS, LAYERS)
     for context in contexts:
         progress.add(f"context {context}", lambda context=context: measure_context(context, out["context"]), optional=True)
     for layers in sizes:

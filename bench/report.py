@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes benchmarks.md and its plots from the numbers that compare.py and perplexity.py have left."""
+"""Writes benchmarks.md and its plots from the numbers that compare.py has left."""
 import json
 
 import svg
@@ -33,6 +33,10 @@ from [results.json](benchmarks/results.json)). A single program: `pteron bench M
 - **Single ops** are whole runs of a program with one op: upload, one product, download.
 - **Modelled bytes**: what a token's dispatches bind, divided by weights and live cache positions once each.
 """
+
+QUALITY = """
+## Quality
+What 4-bit weights and caches in half precision cost in perplexity is in [converting.md](converting.md#quality)."""
 
 LOADED = "{cores} cores, {system}, load average {load:.1f} while measuring, {date}, {seconds:.0f} s in all. {quick}"
 
@@ -160,7 +164,8 @@ def profile_section(results):
     host = q4["host_cpu_us_spread"]
     spread_of = f"{number(host['lower_quartile'])} to {number(host['upper_quartile'])}"
     gpu = f"\n\nBy timestamps, {number(q4['gpu_ms'])} ms in all."
-    cpu = f" On the host, a token takes {number(host['median'])} µs of the calling thread's processor time ({spread_of})."
+    cpu = (f" On the host, a token takes {number(host['median'])} µs of the calling thread's processor time ({spread_of});"
+           f" {number(q4['host_us_while_gpu_works'])} µs plan and record the next token while the GPU works on this one.")
     return table(["kernels of a decoded token", "ms", ""], rows) + gpu + cpu
 
 
@@ -185,21 +190,6 @@ def growth_section(results):
     head = ["context, all of it in use", "caches", "decode, CPU-ms", "tok/s", "GPU buffers, MB", "peak resident, MB"]
     plot = "![Decode time, memory and load time](benchmarks/growth.svg)\n\n"
     return plot + table(head, context) + "\n\n" + table(["layers", "program, MB", "load, ms", "peak resident, MB"], size)
-
-
-def quality_section(folder):
-    path = folder / "perplexity.json"
-    if not path.exists():
-        return ""
-    data = json.loads(path.read_text())
-    rows = []
-    for r in data["results"]:
-        difference = number(r["largest_logit_difference"])
-        rows.append([r["name"], f"{r['perplexity']:.4f}", f"{100 * r['relative']:+.3f} %", difference])
-    title = "\n## Caches in half precision: what they cost in quality\n"
-    method = "`bench/perplexity.py MODEL.gguf --kv f32 f16`, {tokens:,} tokens of English in windows of {window}."
-    head = ["", "perplexity", "against torch", "largest difference of a logit"]
-    return title + method.format(**data) + " The default is float32.\n\n" + table(head, rows)
 
 
 def plots(results, folder):
@@ -240,6 +230,6 @@ def write(folder, page):
         adapters_section(results),
         "\n## How costs grow\n",
         growth_section(results),
-        quality_section(folder),
+        QUALITY,
     ]
     page.write_text("\n".join(parts).rstrip() + "\n")
