@@ -36,7 +36,7 @@ from [results.json](benchmarks/results.json)). A single program: `pteron bench M
 
 QUALITY = """
 ## Quality
-What 4-bit weights and caches in half precision cost in perplexity is in [converting.md](converting.md#quality)."""
+What 4-bit weights and caches in half precision cost in perplexity is in [converting.md](converting.md#what-that-does-to-a-model)."""
 
 LOADED = "{cores} cores, {system}, load average {load:.1f} while measuring, {date}, {seconds:.0f} s in all. {quick}"
 
