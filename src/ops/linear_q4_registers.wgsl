@@ -1,9 +1,68 @@
-// A 4-bit linear (snippets/q4_linear.wgsl) in registers: one thread computes TM rows of a lane. It walks the depth
-// once, a word (eight k) of each column at a time, and scales each group's partial sum. No barrier, no workgroup memory:
-// what counts is that x and the unpacked weights are reused in registers. x is a uniform where only one row is read.
+// A 4-bit linear (snippets/q4_linear.wgsl) in registers: one thread computes TM rows (one or four) of a lane. It walks
+// the depth once, a word (eight k) of each column at a time, and scales each group's partial sum. No barrier, no
+// workgroup memory: what counts is that x and the unpacked weights are reused in registers. Rows have names, because
+// not every compiler keeps an array in registers. x is a uniform where only one row is read.
 //! variadic
 //! use grid q4_linear
-alias Tile = array<vec4f, TM>;
+
+// A word of a lane's columns.
+struct Word {
+  low0: mat4x4f,
+  high0: mat4x4f,
+  low1: mat4x4f,
+  high1: mat4x4f,
+}
+fn word_of(at: Lane, word: u32) -> Word {
+  let w0 = w[word_at(at.first, word)];
+  let w1 = w[word_at(at.second, word)];
+  return Word(unpack(w0), unpack(w0 >> vec4u(16u)), unpack(w1), unpack(w1 >> vec4u(16u)));
+}
+
+// What a group's sums are multiplied by.
+struct Factors {
+  scale0: vec4f,
+  scale1: vec4f,
+  correction0: vec4f,
+  correction1: vec4f,
+}
+fn factors_of(at: Lane, group: u32) -> Factors {
+  let at0 = scale_at(at.first, group);
+  let at1 = scale_at(at.second, group);
+  var out = Factors(scales[at0], scales[at1], vec4f(), vec4f());
+  if (CORRECTED) {
+    out.correction0 = correction_at(at0);
+    if (!PLANES) {
+      out.correction1 = correction_at(at1);
+    }
+  }
+  return out;
+}
+
+// A row: the sums of the lane's two streams and, if CORRECTED, of x.
+struct Sums {
+  s0: vec4f,
+  s1: vec4f,
+  x: f32,
+}
+fn add_word(sums: Sums, weights: Word, row: u32, word: u32) -> Sums {
+  let a = x4(row, word * 2u);
+  let b = x4(row, word * 2u + 1u);
+  let s0 = sums.s0 + weights.low0 * a + weights.high0 * b;
+  let s1 = sums.s1 + weights.low1 * a + weights.high1 * b;
+  var out = Sums(s0, s1, sums.x);
+  if (CORRECTED) {
+    out.x += dot(a + b, vec4f(1.0));
+  }
+  return out;
+}
+fn add_group(sums: Sums, group: Sums, by: Factors) -> Sums {
+  var out = Sums(sums.s0 + group.s0 * by.scale0, sums.s1 + group.s1 * by.scale1, 0.0);
+  if (CORRECTED) {
+    out.s0 += group.x * by.correction0;
+    out.s1 += group.x * by.correction1;
+  }
+  return out;
+}
 
 fn squares_of_x() -> f32 {
   var sum = 0.0;
@@ -22,46 +81,34 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
   }
   let lane = index % p.lanes;
   let row = (index / p.lanes) * TM;
+  let rows = min(vec4u(row, row + 1u, row + 2u, row + 3u), vec4u(p.rows - 1u));
   let at = lane_at(lane);
 
-  var acc0 = Tile();
-  var acc1 = Tile();
+  var all0 = Sums();
+  var all1 = Sums();
+  var all2 = Sums();
+  var all3 = Sums();
   for (var g = 0u; g < p.groups; g++) {
-    var sum0 = Tile();
-    var sum1 = Tile();
-    var totals = array<f32, TM>();
+    var group0 = Sums();
+    var group1 = Sums();
+    var group2 = Sums();
+    var group3 = Sums();
     let end = min((g + 1u) * p.group_words, p.words);
     for (var word = g * p.group_words; word < end; word++) {
-      let w0 = w[word_at(at.first, word)];
-      let w1 = w[word_at(at.second, word)];
-      let low0 = unpack(w0);
-      let high0 = unpack(w0 >> vec4u(16u));
-      let low1 = unpack(w1);
-      let high1 = unpack(w1 >> vec4u(16u));
-      for (var m = 0u; m < TM; m++) {
-        let r = min(row + m, p.rows - 1u);
-        let a = x4(r, word * 2u);
-        let b = x4(r, word * 2u + 1u);
-        sum0[m] += low0 * a + high0 * b;
-        sum1[m] += low1 * a + high1 * b;
-        if (CORRECTED) {
-          totals[m] += dot(a + b, vec4f(1.0));
-        }
+      let weights = word_of(at, word);
+      group0 = add_word(group0, weights, rows.x, word);
+      if (TM > 1u) {
+        group1 = add_word(group1, weights, rows.y, word);
+        group2 = add_word(group2, weights, rows.z, word);
+        group3 = add_word(group3, weights, rows.w, word);
       }
     }
-    let at0 = scale_at(at.first, g);
-    let at1 = scale_at(at.second, g);
-    let scale0 = scales[at0];
-    let scale1 = scales[at1];
-    for (var m = 0u; m < TM; m++) {
-      acc0[m] += sum0[m] * scale0;
-      acc1[m] += sum1[m] * scale1;
-      if (CORRECTED) {
-        acc0[m] += totals[m] * correction_at(at0);
-        if (!PLANES) {
-          acc1[m] += totals[m] * correction_at(at1);
-        }
-      }
+    let factors = factors_of(at, g);
+    all0 = add_group(all0, group0, factors);
+    if (TM > 1u) {
+      all1 = add_group(all1, group1, factors);
+      all2 = add_group(all2, group2, factors);
+      all3 = add_group(all3, group3, factors);
     }
   }
 
@@ -69,7 +116,10 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
   if (NORM) {
     rms = inverse_rms(squares_of_x());
   }
-  for (var m = 0u; m < TM; m++) {
-    finish(lane, row + m, acc0[m] * rms, acc1[m] * rms);
+  finish(lane, row, all0.s0 * rms, all0.s1 * rms);
+  if (TM > 1u) {
+    finish(lane, row + 1u, all1.s0 * rms, all1.s1 * rms);
+    finish(lane, row + 2u, all2.s0 * rms, all2.s1 * rms);
+    finish(lane, row + 3u, all3.s0 * rms, all3.s1 * rms);
   }
 }

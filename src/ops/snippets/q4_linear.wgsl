@@ -36,11 +36,14 @@ fn scale_at(place: vec2u, group: u32) -> u32 {
   return (place.x * p.groups + group) * 16u + place.y;
 }
 
-// Four weights of four columns: k, k + 1, k + 2, k + 3 of words shifted so that k is the lowest nibble.
+// Four weights of four columns: k, k + 1, k + 2, k + 3 of words shifted so that k is the lowest nibble. Signed, because
+// many processors have no instruction that makes a float of an unsigned integer.
+fn signed_nibbles(words: vec4u) -> vec4f {
+  return vec4f(vec4i(words & vec4u(15u)) - 8);
+}
 fn unpack(words: vec4u) -> mat4x4f {
-  let nibble = vec4u(15u);
-  return mat4x4f(vec4f(words & nibble) - 8.0, vec4f((words >> vec4u(4u)) & nibble) - 8.0,
-                 vec4f((words >> vec4u(8u)) & nibble) - 8.0, vec4f((words >> vec4u(12u)) & nibble) - 8.0);
+  return mat4x4f(signed_nibbles(words), signed_nibbles(words >> vec4u(4u)), signed_nibbles(words >> vec4u(8u)),
+                 signed_nibbles(words >> vec4u(12u)));
 }
 
 // x[row, 4i … 4i+3], before and after the norm's weight
