@@ -7,6 +7,7 @@ import pathlib
 import statistics
 import struct
 import subprocess
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "build" / "bench"
@@ -138,15 +139,22 @@ class Peer:
         self.process.wait(timeout=60)
 
 
+def say(what):
+    print(what, file=sys.stderr, flush=True)
+
+
 def prepare(without):
     """Makes the files that everyone reads who is not left out."""
     model, onnx, xnnpack = gguf_model(), WORK / "smollm2.onnx", WORK / "smollm2-xnnpack.pte"
     convert(model, MODELS / "smollm2-q4.pte", "--quant", "q4")
     convert(model, MODELS / "smollm2.pte")
     if not onnx.exists() and "ONNX" not in without:
+        say("making the model for ONNX Runtime")
         run(PYTHON, PEERS / "onnx_llama.py", model, onnx)
     if not xnnpack.exists() and "XNNPACK" not in without:
+        say("exporting the model for XNNPACK, which takes about five minutes")
         run(EXPORTER, "-W", "ignore", PEERS / "export_xnnpack.py", model, xnnpack)
+    say("exporting single ops")
     run(EXPORTER, "-W", "ignore", PEERS / "export_kernels.py", KERNELS)
 
 

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { allowTokens, answered, ask, expect, keep, loadFiles, problemOf, withFault } from './app_support.ts';
+import { allowTokens, answered, ask, dropFiles, expect, keep, loadFiles, problemOf, withFault } from './app_support.ts';
 import { faintTexts } from './contrast.ts';
 import { npy, png, readNpyFloats } from './files.ts';
 
@@ -161,6 +161,15 @@ export const appTests: Record<string, AppTest> = {
       }
     }
     await page.emulateMedia({ colorScheme: 'light' });
+  },
+
+  async 'files that are dropped are loaded'(page, files) {
+    await withFault(page, '', async (tab) => {
+      await tab.locator('#gpu.ready').waitFor();
+      await dropFiles(tab, files);
+      await tab.locator('#question:enabled').waitFor({ timeout: 60_000 });
+      expect(((await tab.locator('#card').textContent()) ?? '').includes('model.pte'), 'another model is there');
+    });
   },
 
   async 'a lost GPU device is opened again in the page and the conversation goes on'(page, files) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the page's tests do again and again.
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import type { Page, Worker } from 'playwright-core';
 import { pathOf, sendFile } from '../serve_files.ts';
 import { uncaught, type Handler } from './chromium.ts';
@@ -49,6 +49,18 @@ export async function keep(page: Page, name: string): Promise<void> {
 export async function loadFiles(page: Page, files: string[]): Promise<void> {
   await page.locator('#files').setInputFiles(files);
   await page.locator('#question:enabled').waitFor({ timeout: 60_000 });
+}
+
+/** As if they were dragged onto the page and let go. */
+export async function dropFiles(page: Page, files: string[]): Promise<void> {
+  const contents = files.map((file) => ({ name: basename(file), text: readFileSync(file).toString('base64') }));
+  await page.evaluate((dropped) => {
+    const dataTransfer = new DataTransfer();
+    for (const { name, text } of dropped)
+      dataTransfer.items.add(new File([Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))], name));
+    for (const type of ['dragover', 'drop'])
+      document.body.dispatchEvent(new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true }));
+  }, contents);
 }
 
 export async function allowTokens(page: Page, most: number): Promise<void> {
