@@ -21,7 +21,7 @@ import time
 
 import growth
 import report
-from contestants import MODELS, ROOT, WORK, contestants, has_kernels, prepare, pteron_bench, run
+from contestants import MODELS, ROOT, WORK, contestants, has_kernels, middle, prepare, pteron_bench, run
 from peers.kernels import KERNELS
 
 PROMPT = json.loads((ROOT / "bench" / "data" / "prompt.json").read_text())
@@ -68,26 +68,30 @@ def spread(costs):
 
 
 def add_own(progress, options, results):
-    """Pteron alone: what its targets are about."""
+    """Pteron alone: what its targets are about. In turns, because some are ratios."""
     own = results["own"] = {}
     decode = 4 if options.quick else 24
 
     def measure(name, program, adapter, *flags, **variables):
         flags = ("--decode", decode, *flags)
-        work = lambda: own.__setitem__(name, pteron_bench(MODELS / program, adapter, *flags, **variables))
+        work = lambda: own.setdefault(name, []).append(pteron_bench(MODELS / program, adapter, *flags, **variables))
         progress.add(f"Pteron alone: {name}", work)
+
+    def measure_both(adapter, prompts):
+        flags = ("--prompts", prompts, "--prefill", 8 if options.quick else 64)
+        measure(f"q4, {adapter}", "smollm2-q4.pte", adapter, *flags)
+        measure(f"lossless, {adapter}", "smollm2.pte", adapter, *flags)
 
     cache = {"MESA_SHADER_CACHE_DIR": str(WORK / f"shader-cache-{os.getpid()}")}
     measure("first load", "smollm2-q4.pte", "lavapipe", "--prefill", 0, **cache)
     measure("second load", "smollm2-q4.pte", "lavapipe", "--prefill", 0, **cache)
-    for adapter, prompts in (("lavapipe", 1 if options.quick else 3), ("SwiftShader", 1)):
-        flags = ("--prompts", prompts, "--prefill", 8 if options.quick else 64)
-        measure(f"q4, {adapter}", "smollm2-q4.pte", adapter, *flags)
-        measure(f"lossless, {adapter}", "smollm2.pte", adapter, *flags)
-    for context in (32, 1000):
-        for kv in ("f32", "f16"):
-            flags = ("--prefill", 0, "--context", context, "--kv", kv)
-            measure(f"q4, context {context}, {kv}", "smollm2-q4.pte", "lavapipe", *flags)
+    for _ in range(options.rounds):
+        measure_both("lavapipe", 1)
+        for context in (32, 1000):
+            for kv in ("f32", "f16"):
+                flags = ("--prefill", 0, "--context", context, "--kv", kv)
+                measure(f"q4, context {context}, {kv}", "smollm2-q4.pte", "lavapipe", *flags)
+    measure_both("SwiftShader", 1)
 
 
 def add_rounds(progress, options, results):
@@ -139,6 +143,10 @@ def measure(options, results):
     progress.run()
     for contestant in progress.running.values():
         contestant.close()
+    if "own" in options.parts:
+        results["own"] = {name: middle(reports) for name, reports in results["own"].items()}
+    if "growth" in options.parts:
+        growth.settle(results)
     if "peers" in options.parts:
         for row in results["contestants"].values():
             turns = row.pop("turns")
@@ -162,7 +170,7 @@ def measure(options, results):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="few tokens and runs: does everything work?")
-    parser.add_argument("--rounds", type=int, help="turns of everyone (3)")
+    parser.add_argument("--rounds", type=int, help="turns of everyone, and of what is compared with itself (3)")
     parser.add_argument("--prompt", type=int, help=f"tokens of the prompt that everyone reads ({len(PROMPT['tokens'])})")
     parser.add_argument("--minutes", type=float, default=18, help="start only the necessary after this time (18)")
     parser.add_argument("--without", nargs="*", default=[], help="leave out whose name contains this")

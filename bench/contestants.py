@@ -38,6 +38,11 @@ def pteron_bench(program, adapter, *options, **variables):
     return json.loads(run(*command, env=environment(adapter, **variables)))
 
 
+def middle(reports):
+    """Of several runs, the one whose decoding took neither long nor short."""
+    return sorted(reports, key=lambda report: report["decode_cpu_ms"])[len(reports) // 2]
+
+
 def gguf_model():
     return next(MODELS.glob("SmolLM2-*.gguf"))
 

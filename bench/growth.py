@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How Pteron's costs grow with the context and with the size of the model."""
-from contestants import MODELS, PEERS, PYTHON, WORK, convert, gguf_model, pteron_bench, run
+from contestants import MODELS, PEERS, PYTHON, WORK, convert, gguf_model, middle, pteron_bench, run
 
-CONTEXTS = (32, 128, 256, 512, 768, 1024, 1280, 1536, 1792, 2040)
+CONTEXTS = (32, 128, 256, 512, 768, 1024, 1280, 1536, 1792, 2000)
 LAYERS = (1, 8, 15, 22, 30, 45, 60, 90)
 DECODED = 8
 
@@ -32,7 +32,15 @@ def measure_size(layers, out):
 def add(progress, options, results):
     out = results["growth"] = {"context": [], "size": []}
     contexts, sizes = (CONTEXTS[::5], LAYERS[:2]) if options.quick else (CONTEXTS, LAYERS)
-    for context in contexts:
-        progress.add(f"context {context}", lambda context=context: measure_context(context, out["context"]), optional=True)
+    for _ in range(options.rounds):
+        for context in contexts:
+            progress.add(f"context {context}", lambda context=context: measure_context(context, out["context"]), optional=True)
     for layers in sizes:
         progress.add(f"{layers} layers", lambda layers=layers: measure_size(layers, out["size"]), optional=True)
+
+
+def settle(results):
+    rounds = {}
+    for row in results["growth"]["context"]:
+        rounds.setdefault((row["context"], row["kv"]), []).append(row)
+    results["growth"]["context"] = [middle(rows) for rows in rounds.values()]

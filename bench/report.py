@@ -20,7 +20,8 @@ from [results.json](benchmarks/results.json)). A single program: `pteron bench M
   others. ONNX Runtime's Dawn refuses this lavapipe, so it is compared on SwiftShader; llama.cpp refuses SwiftShader, which has no
   16-bit storage. Runtimes on the bare CPU are shown for scale: they don't go through a GPU's programming model.
 - **In turns**: everyone reads the prompt, then each decodes a few tokens in turn, for several rounds; numbers are medians over
-  rounds. Runs that compile or allocate come before and don't count.
+  rounds. What Pteron is compared with itself in (lossless weights, contexts) takes turns too. Runs that compile or allocate come
+  before and don't count.
 - **CPU-ms** is processor time of the whole process, software GPU included. It depends less than wall time on what else the machine
   does; but whoever waits by spinning (llama.cpp on the CPU, SwiftShader's users) looks worse on a busy one. On a machine with a GPU it
   would be wall time that counts, and the counts further below.
