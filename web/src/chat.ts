@@ -78,8 +78,7 @@ export class ChatSession implements Part {
     this.#module.withText(wanted, (at, size) => this.#module.check(call.pteron_chat_start(this.#live(), at, size)));
     while (!signal?.aborted) {
       if (this.#module.check(call.pteron_chat_begin(this.#live()))) return;
-      do await port.watch.round();
-      while (!this.#module.check(call.pteron_chat_finish(this.#live())));
+      while (!this.#module.check(call.pteron_chat_finish(this.#live()))) await port.watch.round();
       yield this.#module.json<Step>(call.pteron_chat_piece(this.#live()));
     }
     this.#module.check(call.pteron_chat_cancel(this.#live()));

@@ -52,10 +52,10 @@ export class Method implements Disposable {
     this.#running = true;
     try {
       this.#module.check(call.pteron_method_begin(this.#handle, inputs.length, low, high));
-      do {
+      while (!this.#module.check(call.pteron_method_finish(this.#handle))) {
         await port.watch.round();
         if (this.#handle === 0) throw new PteronError('cancelled', 'the method was disposed of while it ran');
-      } while (!this.#module.check(call.pteron_method_finish(this.#handle)));
+      }
     } finally {
       this.#running = false;
     }

@@ -43,7 +43,7 @@ export const tests: Record<string, () => Promise<void>> = {
       const { tokens } = await model.chat(question, { maxTokens: 40 }).result;
       const [calls, returns] = [crossings.calls / tokens, crossings.returns / tokens];
       console.log(`     a token: ${calls.toFixed(1)} calls into the module, ${returns.toFixed(1)} out of it`);
-      expect(tokens >= 8 && calls <= 7 && returns <= 9, `${calls} calls into the module a token, ${returns} out of it`);
+      expect(tokens >= 8 && calls <= 8 && returns <= 10, `${calls} calls into the module a token, ${returns} out of it`);
     }, { worker: false }).finally(crossings.stop);
   },
 
