@@ -1,15 +1,12 @@
 // The k largest elements of one row, best first. One workgroup; k rounds, each a search of the whole row for the best
 // element behind the one found last (smaller, or equal with a larger index).
+//! use best_of
 struct Params { first: u32, width: u32, k: u32 }
 @group(0) @binding(0) var<uniform> p: Params;
 @group(0) @binding(1) var<storage, read> x: array<x_store>;
 @group(0) @binding(2) var<storage, read_write> values: array<f32>;
 @group(0) @binding(3) var<storage, read_write> indices: array<i32>;
 
-const SIZE = 256u;
-const NOWHERE = 0xFFFFFFFFu;
-var<workgroup> best: array<f32, SIZE>;
-var<workgroup> place: array<u32, SIZE>;
 var<workgroup> found_value: f32;
 var<workgroup> found_place: u32;
 
@@ -26,20 +23,7 @@ fn main(@builtin(local_invocation_index) lid: u32) {
         at = i;
       }
     }
-    best[lid] = value;
-    place[lid] = at;
-    workgroupBarrier();
-    for (var step = SIZE / 2u; step > 0u; step /= 2u) {
-      if (lid < step) {
-        let o = lid + step;
-        if (place[o] != NOWHERE &&
-            (place[lid] == NOWHERE || best[o] > best[lid] || (best[o] == best[lid] && place[o] < place[lid]))) {
-          best[lid] = best[o];
-          place[lid] = place[o];
-        }
-      }
-      workgroupBarrier();
-    }
+    pick_best(value, at, lid);
     if (lid == 0u) {
       found_value = best[0];
       found_place = place[0];

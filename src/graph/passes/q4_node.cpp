@@ -76,6 +76,12 @@ Op Q4Node::to_op(Editor& editor, const Op& place) const {
                      place);
 }
 
+std::optional<Op> plain_add(const Editor& e, u32 op) {
+  const Op* add = e.tensor_op(op, "aten.add.Tensor", 4);
+  if (!add || (!e.is_null(add->args[2]) && e.number(add->args[2]) != 1.0)) return std::nullopt;
+  return *add;
+}
+
 std::optional<PrivateLinear> private_linear(const Editor& e, ValueId value) {
   const ValueId from = e.private_source(value);
   if (e.uses(from) != 1) return std::nullopt;

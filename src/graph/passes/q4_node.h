@@ -32,5 +32,7 @@ struct PrivateLinear {
   Q4Node node;
 };
 std::optional<PrivateLinear> private_linear(const Editor& e, ValueId value);
+// The op if it is a sum of two tensors, neither scaled.
+std::optional<Op> plain_add(const Editor& e, u32 op);
 
 }  // namespace pteron::graph

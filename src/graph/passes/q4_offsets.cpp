@@ -49,10 +49,9 @@ bool add_offsets(const Editor& e, Q4Node& node, ValueId value) {
 Status fuse(Graph& graph, const gpu::DeviceInfo& device) {
   Editor e(graph);
   for (u32 i = 0; i < e.ops().size(); ++i) {
-    const Op* add = e.tensor_op(i, "aten.add.Tensor", 4);
+    const std::optional<Op> add = plain_add(e, i);
     if (!add) continue;
-    const Op op = *add;
-    if (!e.is_null(op.args[2]) && e.number(op.args[2]) != 1.0) continue;
+    const Op& op = *add;
     for (u32 side = 0; side < 2; ++side) {
       auto found = private_linear(e, op.args[side]);
       if (!found || !(e.tensor(found->node.outputs[0])->max == e.tensor(op.args[3])->max)) continue;

@@ -16,10 +16,9 @@ u32 columns(const Editor& e, ValueId weight) { return e.tensor(weight)->max.dim(
 Status fuse_residual(Graph& graph, const gpu::DeviceInfo& device) {
   Editor e(graph);
   for (u32 i = 0; i < e.ops().size(); ++i) {
-    const Op* add = e.tensor_op(i, "aten.add.Tensor", 4);
+    const std::optional<Op> add = plain_add(e, i);
     if (!add) continue;
-    const Op op = *add;
-    if (!e.is_null(op.args[2]) && e.number(op.args[2]) != 1.0) continue;
+    const Op& op = *add;
     const ValueId y = op.args[3];
     for (u32 side = 0; side < 2; ++side) {
       const ValueId linear_side = op.args[side], other = op.args[1 - side];

@@ -205,13 +205,17 @@ Result<std::pair<Renderer::Flow, Value>> Renderer::capture(const Block& block) {
   return std::pair(*flow, text(std::move(inner)));
 }
 
-Result<Renderer::Flow> Renderer::execute(const SetBlock& s) {
+Result<std::pair<Renderer::Flow, Value>> Renderer::capture_in_scope(const Block& block) {
   Scope& outer = *scope_;
   scope_ = &new_scope(outer);
-  auto captured = capture(s.body);
+  auto captured = capture(block);
   drop_scope(*scope_);
   scope_ = &outer;
-  TRY(auto result, std::move(captured));
+  return captured;
+}
+
+Result<Renderer::Flow> Renderer::execute(const SetBlock& s) {
+  TRY(auto result, capture_in_scope(s.body));
   auto& [flow, value] = result;
   if (flow != Flow::next) return flow;
   if (s.filter) {
@@ -222,12 +226,7 @@ Result<Renderer::Flow> Renderer::execute(const SetBlock& s) {
 }
 
 Result<Renderer::Flow> Renderer::execute(const FilterBlock& s) {
-  Scope& outer = *scope_;
-  scope_ = &new_scope(outer);
-  auto captured = capture(s.body);
-  drop_scope(*scope_);
-  scope_ = &outer;
-  TRY(auto result, std::move(captured));
+  TRY(auto result, capture_in_scope(s.body));
   if (result.first != Flow::next) return result.first;
   TRY(const Value filtered, filter_block(*s.filter, result.second));
   TRY(const std::string text, to_text(heap_, filtered));

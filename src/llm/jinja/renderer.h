@@ -119,6 +119,7 @@ class Renderer {
   Result<ListRef> loop_items(const For& s);
   // What a block prints, instead of printing it.
   Result<std::pair<Flow, Value>> capture(const Block& block);
+  Result<std::pair<Flow, Value>> capture_in_scope(const Block& block);
   Status assign(const Target& target, Value value);
 
   Result<Value> evaluate(const Expr& e);
