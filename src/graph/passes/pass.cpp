@@ -17,7 +17,8 @@ std::span<const Pass* const> all_passes() {
 Status check_pass_names(std::span<const std::string> names) {
   for (const std::string& name : names) {
     const auto is_it = [&](const Pass* pass) { return pass->name == name; };
-    if (std::ranges::find(planner_passes, name, &PlannerPass::name) != std::end(planner_passes) || std::ranges::any_of(all_passes(), is_it))
+    if (std::ranges::find(planner_passes, name, &PlannerPass::name) != std::end(planner_passes) ||
+        std::ranges::any_of(all_passes(), is_it))
       continue;
     std::string known;
     for (const PlannerPass& pass : planner_passes) known += str(known.empty() ? "" : ", ", pass.name);
