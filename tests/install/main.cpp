@@ -14,5 +14,6 @@ int main(int argc, char** argv) {
   for (const auto& input : method->info().inputs) inputs.emplace_back(input.dtype, input.shape);
   auto outputs = method->execute(std::vector<pteron::TensorView>(inputs.begin(), inputs.end()));
   if (!outputs) return std::puts(outputs.error().to_string().c_str()), 1;
-  for (const auto& output : *outputs) std::printf("pteron %s: %s\n", pteron::version(), pteron::to_string(output.shape()).c_str());
+  for (const auto& output : *outputs)
+    std::printf("pteron %s: %s\n", pteron::version(), pteron::to_string(output.shape()).c_str());
 }

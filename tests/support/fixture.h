@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Real programs with goldens: a folder with model.pte, manifest.json and tensors (all in data.bin, or one file for each).
+// Real programs with goldens: a folder with model.pte, manifest.json and tensors (all in data.bin, or one file for
+// each).
 #pragma once
 
 #include <pteron/program.h>
