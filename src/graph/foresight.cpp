@@ -60,14 +60,13 @@ void Instance::prepare_next() {
 
 void Instance::foresee() {
   if (host_reads_.empty() || profiling_ || is_foreseen_) return;
-  const StepStats stats = stats_;
   for (HostRead& read : host_reads_) read.is_guessed = false;
   journal_.clear();
-  stats_.replanned = 0;
+  const u32 replanned = std::exchange(stats_.replanned, 0);
   foreseeing_ = true;
   const bool planned = plan_due().has_value();
   foreseeing_ = false;
-  foreseen_plans_ = std::exchange(stats_, stats).replanned;
+  foreseen_plans_ = std::exchange(stats_.replanned, replanned);
   // Outputs of the step under way are still to be read.
   const auto is_output = [&](const Change& change) { return std::ranges::count(c_.graph.outputs, change.id) > 0; };
   if (planned && !caches_are_short() && std::ranges::none_of(journal_, is_output))
@@ -76,17 +75,21 @@ void Instance::foresee() {
     roll_back();
 }
 
-bool Instance::take_foreseen(std::span<const HostInput> inputs) {
-  if (!std::exchange(is_foreseen_, false)) return false;
+bool Instance::is_as_foreseen(std::span<const HostInput> inputs) const {
   for (u32 i = 0; i < inputs.size(); ++i) {
     const ValueId id = c_.graph.inputs[i];
     if (inputs[i].number ? *inputs[i].number != live_.number[id] : inputs[i].shape != live_.shape[id]) return false;
   }
-  for (HostRead& read : host_reads_) {
-    if (!read.is_guessed) continue;
+  return std::ranges::all_of(host_reads_, [&](const HostRead& read) {
     const HostInput& input = inputs[read.input];
-    if (is_float(input.dtype) || element_as_integer(input.bytes, input.dtype, read.index) != read.guess()) return false;
-  }
+    return !read.is_guessed ||
+           (!is_float(input.dtype) && element_as_integer(input.bytes, input.dtype, read.index) == read.guess());
+  });
+}
+
+bool Instance::take_foreseen(std::span<const HostInput> inputs) {
+  if (!std::exchange(is_foreseen_, false)) return false;
+  if (!is_as_foreseen(inputs)) return roll_back(), false;
   for (HostRead& read : host_reads_)
     if (read.is_guessed) read.note(steps_, read.guess());
   stats_.replanned = foreseen_plans_;

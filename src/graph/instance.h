@@ -128,6 +128,7 @@ class Instance final : private PlanHost {
   void mark_done();
   void prepare_next();
   void foresee();
+  bool is_as_foreseen(std::span<const HostInput> inputs) const;
   bool take_foreseen(std::span<const HostInput> inputs);
   Status check_faults();
   Status paint_guards();

@@ -92,9 +92,7 @@ void Instance::change_number(ValueId id, i64 number) {
 }
 
 Status Instance::plan_all(std::span<const HostInput> inputs) {
-  const bool was_foreseen = is_foreseen_;
   if (take_foreseen(inputs)) return {};
-  if (was_foreseen) roll_back();
   stats_.replanned = 0;
   journal_.clear();
   for (u32 i = 0; i < inputs.size(); ++i) {
