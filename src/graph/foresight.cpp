@@ -26,16 +26,10 @@ Result<i64> Instance::host_element(ValueId tensor, u64 flat_index) {
     return invalid("element ", flat_index, " of input ", input_index, " is read, but it has ", input.shape.numel());
   const i64 value = element_as_integer(input.bytes, input.dtype, flat_index);
   if (known == host_reads_.end())
-    host_reads_.push_back({.input = input_index, .index = flat_index, .step = steps_, .value = value, .before = value});
+    host_reads_.push_back({.input = input_index, .index = flat_index, .value = value, .before = value});
   else
-    known->note(steps_, value);
+    known->value = value;
   return value;
-}
-
-void Instance::HostRead::note(u64 at_step, i64 now) {
-  if (step != at_step) before = value;
-  step = at_step;
-  value = now;
 }
 
 // Whatever goes wrong here will show when the next step begins.
@@ -91,7 +85,7 @@ bool Instance::take_foreseen(std::span<const HostInput> inputs) {
   if (!std::exchange(is_foreseen_, false)) return false;
   if (!is_as_foreseen(inputs)) return roll_back(), false;
   for (HostRead& read : host_reads_)
-    if (read.is_guessed) read.note(steps_, read.guess());
+    if (read.is_guessed) read.before = std::exchange(read.value, read.guess());
   stats_.replanned = foreseen_plans_;
   return true;
 }

@@ -75,7 +75,6 @@ Status Instance::allocate() {
   records_.resize(c_.ops.size());
   for (size_t op = 0; op < c_.ops.size(); ++op) {
     records_[op].steps.resize(c_.ops[op].slots);
-    records_[op].chosen.resize(c_.ops[op].slots);
     steps += c_.ops[op].slots;
   }
   dispatches_.reserve(steps);

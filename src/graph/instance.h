@@ -68,7 +68,6 @@ class Instance final : private PlanHost {
  private:
   struct Record {
     std::vector<gpu::Dispatch> steps;    // of the last plan, the first `used` of them
-    std::vector<u32> chosen;             // by step: the variant
     std::vector<gpu::BindGroup> groups;  // by variant
     u32 used = 0;
     bool stale = true;
@@ -90,11 +89,9 @@ class Instance final : private PlanHost {
   struct HostRead {  // an element of an input that plans look at
     u32 input;
     u64 index;
-    u64 step;
     i64 value, before;  // in the last step and in the one before it
     bool is_guessed = false;
     i64 guess() const { return i64(2 * u64(value) - u64(before)); }
-    void note(u64 at_step, i64 now);
   };
   struct Source {  // a GPU range
     gpu::Id buffer = 0;
@@ -150,7 +147,6 @@ class Instance final : private PlanHost {
   Result<i64> host_element(ValueId tensor, u64 flat_index) override;
   void note_route(std::string_view family, const RouteShape& shape, std::string_view route) override;
   Status dispatch(const Kernel& kernel, std::span<const Operand> operands, Bytes params, Grid grid) override;
-  std::optional<u32> find_variant(u32 step, const Kernel& kernel, std::span<const Operand> operands) const;
   Result<gpu::Dispatch> late_variant(const Kernel& kernel, std::span<const Operand> operands);
 
   std::shared_ptr<const LoadedGraph> loaded_;
@@ -175,7 +171,6 @@ class Instance final : private PlanHost {
   std::vector<u64> fault_limits_, flying_limits_;  // by fault slot: of the plans, and of the step under way
   u32 op_ = 0;
   std::span<const HostInput> host_inputs_;
-  u64 steps_ = 0;
 
   std::vector<gpu::Dispatch> dispatches_;
   std::vector<u32> dispatch_ops_;

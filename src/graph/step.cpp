@@ -16,7 +16,6 @@ Status Instance::begin(std::span<const HostInput> inputs, u64 wanted) {
   TRY_DO(device_.health());
   TRY_DO(check_inputs(inputs));
   TRY_DO(check_indices(inputs));
-  ++steps_;
   TRY_DO(plan_all(inputs));
   stats_.uploaded = 0;
   TRY_DO(upload(inputs));
@@ -93,6 +92,7 @@ void Instance::change_number(ValueId id, i64 number) {
 
 Status Instance::plan_all(std::span<const HostInput> inputs) {
   if (take_foreseen(inputs)) return {};
+  for (HostRead& read : host_reads_) read.before = read.value;
   stats_.replanned = 0;
   journal_.clear();
   for (u32 i = 0; i < inputs.size(); ++i) {
@@ -130,9 +130,10 @@ Status Instance::plan_one(u32 op) {
   record.stale = true;  // until it is done
   const u32 before = std::exchange(record.used, 0);
   Plan plan(Plan::Mode::live, c_.facts, c_.graph.ops[op], live_, *this);
-  if (auto status = plan.run(); !status) return within(std::move(status), describe(c_.graph.ops[op]));
-  record.stale = false;
+  Status status = plan.run();
   if (record.used != before) listed_for_.reset();
+  if (!status) return within(std::move(status), describe(c_.graph.ops[op]));
+  record.stale = false;
   ++stats_.replanned;
   return {};
 }
@@ -147,7 +148,6 @@ void Instance::roll_back() {
     for (ValueId id : c_.ops[op].reads)
       if (changed_[id]) records_[op].stale = true;
   std::fill(changed_.begin(), changed_.end(), u8(0));
-  listed_for_.reset();
 }
 
 Status Instance::read(ValueId) { return {}; }
@@ -200,10 +200,11 @@ Status Instance::dispatch(const Kernel& kernel, std::span<const Operand> operand
   if (step >= plan.slots)
     return internal_error("the op asks for more than the ", plan.slots, " dispatches that were planned");
   gpu::Dispatch dispatch;
-  if (const auto variant = find_variant(step, kernel, operands)) {
-    record.chosen[step] = *variant;
-    dispatch.pipeline = loaded_->pipelines[plan.variants[*variant].pipeline]->id();
-    dispatch.bind_group = record.groups[*variant].id();
+  const auto found = std::find_if(plan.variants.begin(), plan.variants.end(),
+                                  [&](const Variant& v) { return v.matches(kernel, operands); });
+  if (found != plan.variants.end()) {
+    dispatch.pipeline = loaded_->pipelines[found->pipeline]->id();
+    dispatch.bind_group = record.groups[size_t(found - plan.variants.begin())].id();
   } else {
     TRY(dispatch, late_variant(kernel, operands));
   }
@@ -223,16 +224,6 @@ Status Instance::dispatch(const Kernel& kernel, std::span<const Operand> operand
   }
   ++record.used;
   return {};
-}
-
-// Mostly the one of the step before. The others are large, and each costs time to look at because the GPU's work or
-// others' has pushed them out of the processor's caches.
-std::optional<u32> Instance::find_variant(u32 step, const Kernel& kernel, std::span<const Operand> operands) const {
-  const auto& variants = c_.ops[op_].variants;
-  const u32 count = u32(variants.size()), likely = records_[op_].chosen[step];
-  for (u32 i = 0; i < count; ++i)
-    if (const u32 at = (likely + i) % count; variants[at].matches(kernel, operands)) return at;
-  return std::nullopt;
 }
 
 // A route that the survey did not visit. It works, but costs a compilation in the middle of a step; tests count these.
