@@ -52,6 +52,24 @@ TEST(Foresight, OutputsKeepTheShapeOfTheirStep) {
   }
 }
 
+// One to four bytes are copied as one word: to the GPU these steps are the same.
+TEST(Foresight, OutputsKeepTheShapeOfTheirStepAlsoInTheSameMemory) {
+  GraphBuilder b;
+  const u32 position = b.input(b.tensor(DType::i32, {1}), false, DType::i64);
+  const u32 table = b.constant<u8>(DType::u8, {4}, {5, 6, 7, 8}), prefix = b.tensor(DType::u8, {4});
+  const u32 end = b.symint();
+  b.op("et_vk.select_as_symint.default", {position, b.integer(0), b.integer(0), end});
+  b.op("aten.slice_copy.Tensor", {table, b.integer(0), b.integer(0), end, b.integer(1), prefix});
+  b.output(prefix, true);
+  GraphRun run(b);
+  for (const i64 count : {1, 2, 3, 4, 3, 2, 1, 1, 2, 3, 4}) {
+    const auto outputs = run({at(count)});
+    ASSERT_EQ(outputs.size(), 1u) << run.error();
+    EXPECT_EQ(outputs[0].shape(), Shape{u32(count)});
+    EXPECT_EQ(outputs[0].as<u8>().back(), 4 + count);
+  }
+}
+
 TEST(Foresight, AnExpectedStepThatIsRefusedLeavesNoTrace) {
   GraphRun run(prefix_of_table(false));
   for (i64 position = 36; position <= 40; ++position) run.first({at(position)});
