@@ -147,6 +147,28 @@ TEST(State, EverythingIsGivenBackWhenAProgramGoes) {
   EXPECT_EQ(after.bind_groups, 0u);
 }
 
+TEST(State, OpsAndProgramsShareTheirKernels) {
+  const Device fresh = *Device::open({});
+  LoadOptions options = without_passes();
+  options.device = fresh;
+  GraphBuilder b;
+  u32 x = b.input(b.tensor(DType::f32, {64}));
+  for (u32 i = 0; i < 10; ++i) {
+    const u32 y = b.tensor(DType::f32, {64});
+    b.op("aten.relu.default", {x, y});
+    x = y;
+  }
+  b.output(x);
+  auto program = *Program::load(b.program(), options);
+  auto method = *program.method();
+  ASSERT_TRUE(method.execute({tensor_of<f32>(DType::f32, {64}, std::vector<f32>(64, 1))}).has_value());
+  EXPECT_EQ(method.stats().dispatches, 10u);
+  EXPECT_EQ(fresh.usage().pipelines, 1u);
+  auto again = *Program::load(b.program(), options);
+  auto other = *again.method();
+  EXPECT_EQ(fresh.usage().pipelines, 1u);
+}
+
 TEST(State, AMethodOutlivesItsProgram) {
   std::optional<Method> method;
   {
