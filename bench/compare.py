@@ -77,8 +77,8 @@ def add_own(progress, options, results):
         work = lambda: own.setdefault(name, []).append(pteron_bench(MODELS / program, adapter, *flags, **variables))
         progress.add(f"Pteron alone: {name}", work)
 
-    def measure_both(adapter, prompts):
-        flags = ("--prompts", prompts, "--prefill", 8 if options.quick else 64)
+    def measure_both(adapter):
+        flags = ("--prompts", 1, "--prefill", 8 if options.quick else 64)
         measure(f"q4, {adapter}", "smollm2-q4.pte", adapter, *flags)
         measure(f"lossless, {adapter}", "smollm2.pte", adapter, *flags)
 
@@ -86,12 +86,12 @@ def add_own(progress, options, results):
     measure("first load", "smollm2-q4.pte", "lavapipe", "--prefill", 0, **cache)
     measure("second load", "smollm2-q4.pte", "lavapipe", "--prefill", 0, **cache)
     for _ in range(options.rounds):
-        measure_both("lavapipe", 1)
+        measure_both("lavapipe")
         for context in (32, 1000):
             for kv in ("f32", "f16"):
                 flags = ("--prefill", 0, "--context", context, "--kv", kv)
                 measure(f"q4, context {context}, {kv}", "smollm2-q4.pte", "lavapipe", *flags)
-    measure_both("SwiftShader", 1)
+    measure_both("SwiftShader")
 
 
 def add_rounds(progress, options, results):

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How Pteron's costs grow with the context and with the size of the model."""
-from contestants import MODELS, PEERS, PYTHON, WORK, convert, gguf_model, middle, pteron_bench, run
+from contestants import PEERS, PYTHON, WORK, convert, gguf_model, middle, pteron_bench, run
 
-CONTEXTS = (32, 128, 256, 512, 768, 1024, 1280, 1536, 1792, 2000)
+CONTEXTS = (32, 128, 256, 512, 768, 1024, 1280, 1536, 1792, 2048)
 LAYERS = (1, 8, 15, 22, 30, 45, 60, 90)
 DECODED = 8
 
 
 def measure_context(context, out):
+    program = convert(gguf_model(), WORK / "long.pte", "--quant", "q4", "--max-context", CONTEXTS[-1] + 4 * DECODED)
     for kv in ("f32", "f16"):
         flags = ("--prefill", 0, "--decode", DECODED, "--context", context, "--kv", kv)
-        report = pteron_bench(MODELS / "smollm2-q4.pte", "lavapipe", *flags)
+        report = pteron_bench(program, "lavapipe", *flags)
         keys = ("decode_cpu_ms", "decode_tok_s", "gpu_buffer_mb", "peak_rss_mb", "bytes_ratio", "dispatches_per_token")
         out.append({"context": context, "kv": kv, **{key: report[key] for key in keys}})
 
