@@ -93,7 +93,7 @@ class Method {
     return execute(std::span(inputs.begin(), inputs.size()));
   }
   // The same in two parts, for hosts that must not block. `wanted` has bit i set if output i is to be read back;
-  // work that only unwanted outputs need is skipped.
+  // work that only unwanted outputs need is skipped. The inputs are borrowed until `finish` is true or an error.
   Status begin(std::span<const TensorView> inputs, u64 wanted = ~u64(0));
   Result<bool> finish(bool wait = true);
   std::span<const Tensor> outputs() const;

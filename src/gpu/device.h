@@ -107,7 +107,7 @@ struct Submission {
   std::span<const Copy> copies_before;
   std::span<const Dispatch> dispatches;
   std::span<const Copy> copies_after;
-  // Profiling only: a pass per dispatch, its duration in nanoseconds written here by the next finish_read.
+  // Profiling only: a pass per dispatch, its duration in nanoseconds written here when the next read is done.
   std::vector<u64>* durations = nullptr;
 };
 
@@ -190,7 +190,7 @@ class Device : public std::enable_shared_from_this<Device> {
   Result<Buffer> create_buffer(u64 size, BufferUse use, std::string_view label);
   Result<BindGroup> create_bind_group(Id pipeline, std::span<const BindingRange> bindings, std::string_view label);
 
-  // Starts compiling; results come in order from poll_pipelines. At most one batch at a time per PipelineBatch.
+  // Starts compiling; the batch says when all of them are there.
   class PipelineBatch {
    public:
     virtual ~PipelineBatch() = default;

@@ -83,6 +83,7 @@ Result<std::shared_ptr<Device>> NativeDevice::open(WGPUInstance instance, WGPUAd
 }
 
 NativeDevice::~NativeDevice() {
+  if (!orphans_.empty()) poll_until_idle(device_);
   release_timestamps();
   if (queue_) wgpuQueueRelease(queue_);
   if (device_) wgpuDeviceRelease(device_);
@@ -128,7 +129,11 @@ Result<Id> NativeDevice::make_buffer(u64 size, BufferUse use, std::string_view l
 void NativeDevice::destroy_buffer(Id id) {
   {
     const std::scoped_lock lock(mutex_);
-    reads_.erase(id);
+    forget_orphans();
+    if (const auto read = reads_.find(id); read != reads_.end()) {
+      if (!read->second->is_done()) orphans_.push_back(std::move(read->second));
+      reads_.erase(read);
+    }
   }
   wgpuBufferRelease(buffer_of(id));
 }
@@ -307,24 +312,57 @@ Status NativeDevice::submit_commands(Id commands) {
 
 void NativeDevice::destroy_commands(Id id) { wgpuCommandBufferRelease(commands_of(id)); }
 
+void NativeDevice::PendingRead::finish(WGPUMapAsyncStatus result, std::string why) {
+  const std::scoped_lock lock(mutex);
+  status = result;
+  message = std::move(why);
+  done = true;
+  changed.notify_all();
+}
+
+bool NativeDevice::PendingRead::is_done() {
+  const std::scoped_lock lock(mutex);
+  return done;
+}
+
+void NativeDevice::forget_orphans() {
+  std::erase_if(orphans_, [](const auto& read) { return read->is_done(); });
+}
+
 Status NativeDevice::begin_read(Id buffer, MutableBytes into) {
   const std::scoped_lock lock(mutex_);
   TRY_DO(health());
   auto& slot = reads_[buffer];
   if (!slot) slot = std::make_unique<PendingRead>();
   slot->into = into;
-  slot->done = false;
-  slot->message.clear();
+  start(*slot, buffer_of(buffer), into.size());
+  return {};
+}
+
+void NativeDevice::start(PendingRead& read, WGPUBuffer buffer, u64 size) {
+  read.done = false;
   WGPUBufferMapCallbackInfo info{};
   info.mode = WGPUCallbackMode_AllowSpontaneous;
-  info.userdata1 = slot.get();
+  info.userdata1 = &read;
   info.callback = [](WGPUMapAsyncStatus status, WGPUStringView message, void* user, void*) {
-    auto* read = static_cast<PendingRead*>(user);
-    read->status = status;
-    if (status != WGPUMapAsyncStatus_Success) read->message = text(message);
-    read->done = true;
+    static_cast<PendingRead*>(user)->finish(status, status == WGPUMapAsyncStatus_Success ? "" : text(message));
   };
-  wgpuBufferMapAsync(buffer_of(buffer), WGPUMapMode_Read, 0, into.size(), info);
+  wgpuBufferMapAsync(buffer, WGPUMapMode_Read, 0, size, info);
+}
+
+// After the GPU was idle: until the thread that took the callback has run it.
+Status NativeDevice::wait_for(PendingRead& read) {
+  constexpr auto patience = std::chrono::seconds(10);
+  const auto start = std::chrono::steady_clock::now();
+  for (std::unique_lock lock(read.mutex); !read.done;) {
+    if (read.changed.wait_for(lock, std::chrono::milliseconds(1), [&] { return read.done; })) break;
+    lock.unlock();
+    TRY_DO(health());
+    if (std::chrono::steady_clock::now() - start > patience)
+      return internal_error("the GPU did not finish a read within ", patience.count(), " s after its work was done");
+    wait_for_gpu();
+    lock.lock();
+  }
   return {};
 }
 
@@ -333,21 +371,23 @@ Result<bool> NativeDevice::poll_read(Id buffer, bool wait) {
     wait_for_gpu();
   else
     wgpuInstanceProcessEvents(instance_);
-  const std::scoped_lock lock(mutex_);
-  const auto found = reads_.find(buffer);
-  if (found == reads_.end()) return internal_error("a buffer is polled that nobody reads");
-  PendingRead& read = *found->second;
-  TRY_DO(health());
-  if (!read.done) {
-    if (!wait) return false;
-    return internal_error("the GPU did not finish a read");
+  PendingRead* read = nullptr;
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto found = reads_.find(buffer);
+    if (found == reads_.end()) return internal_error("a buffer is polled that nobody reads");
+    read = found->second.get();
   }
-  if (read.status != WGPUMapAsyncStatus_Success)
-    return fail(ErrorKind::device_lost, "reading from the GPU failed: ", read.message);
-  const void* data = wgpuBufferGetConstMappedRange(buffer_of(buffer), 0, read.into.size());
+  TRY_DO(health());
+  if (wait) TRY_DO(wait_for(*read));
+  if (!read->is_done()) return false;
+  if (read->status != WGPUMapAsyncStatus_Success)
+    return fail(ErrorKind::device_lost, "reading from the GPU failed: ", read->message);
+  const void* data = wgpuBufferGetConstMappedRange(buffer_of(buffer), 0, read->into.size());
   if (!data) return fail(ErrorKind::device_lost, "the GPU's answer could not be mapped");
-  std::memcpy(read.into.data(), data, read.into.size());
+  std::memcpy(read->into.data(), data, read->into.size());
   wgpuBufferUnmap(buffer_of(buffer));
+  const std::scoped_lock lock(mutex_);
   TRY_DO(read_timestamps());
   return true;
 }

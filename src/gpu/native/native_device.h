@@ -4,6 +4,7 @@
 #include "gpu/device.h"
 #include "gpu/native/webgpu_tools.h"
 
+#include <condition_variable>
 #include <mutex>
 #include <unordered_map>
 
@@ -45,13 +46,22 @@ class NativeDevice final : public Device {
     WGPUComputePipeline pipeline;
     WGPUBindGroupLayout layout;
   };
+  // Whichever thread polls the library runs the callbacks of all, so a read may be finished by another thread than the
+  // one that waits for it, a moment after that one's own poll.
   struct PendingRead {
     MutableBytes into;
+    std::mutex mutex;  // of what follows
+    std::condition_variable changed;
     bool done = false;
     WGPUMapAsyncStatus status = WGPUMapAsyncStatus_Success;
     std::string message;
+    void finish(WGPUMapAsyncStatus result, std::string why);
+    bool is_done();
   };
   void wait_for_gpu();
+  void start(PendingRead& read, WGPUBuffer buffer, u64 size);
+  Status wait_for(PendingRead& read);
+  void forget_orphans();
 
   // Profiling: two timestamps per dispatch, resolved and copied to where the host can read them.
   struct Timestamps {
@@ -75,7 +85,9 @@ class NativeDevice final : public Device {
 
   std::mutex mutex_;  // submits, reads and timestamps
   std::unordered_map<Id, std::unique_ptr<PendingRead>> reads_;
+  std::vector<std::unique_ptr<PendingRead>> orphans_;  // of buffers that went while a callback was due
   Timestamps timestamps_;
+  PendingRead timestamp_read_;
 
   std::mutex health_mutex_;
   std::optional<Error> failure_;

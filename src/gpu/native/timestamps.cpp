@@ -42,17 +42,12 @@ Status NativeDevice::read_timestamps() {
   std::vector<u64>& durations = *std::exchange(timestamps_.into, nullptr);
   durations.assign(timestamps_.used / 2, 0);
   if (timestamps_.used == 0) return {};
-  bool done = false;
-  WGPUBufferMapCallbackInfo info{};
-  info.mode = WGPUCallbackMode_AllowSpontaneous;
-  info.userdata1 = &done;
-  info.callback = [](WGPUMapAsyncStatus status, WGPUStringView, void* user, void*) {
-    *static_cast<bool*>(user) = status == WGPUMapAsyncStatus_Success;
-  };
   const u64 bytes = u64(timestamps_.used) * sizeof(u64);
-  wgpuBufferMapAsync(timestamps_.readable, WGPUMapMode_Read, 0, bytes, info);
+  start(timestamp_read_, timestamps_.readable, bytes);
   poll_until_idle(device_);
-  if (!done) return fail(ErrorKind::device_lost, "the GPU's timestamps could not be read");
+  TRY_DO(wait_for(timestamp_read_));
+  if (timestamp_read_.status != WGPUMapAsyncStatus_Success)
+    return fail(ErrorKind::device_lost, "the GPU's timestamps could not be read: ", timestamp_read_.message);
   const auto* ticks = static_cast<const u64*>(wgpuBufferGetConstMappedRange(timestamps_.readable, 0, bytes));
   const f64 period = timestamp_period(queue_);
   for (size_t i = 0; i < durations.size(); ++i) {
