@@ -12,8 +12,8 @@ import sys
 import tempfile
 import unittest
 
-PTERON = sys.argv.pop(1)
-PROGRAMS = pathlib.Path(sys.argv.pop(1))
+PTERON = pathlib.Path(sys.argv.pop(1)).resolve()
+PROGRAMS = pathlib.Path(sys.argv.pop(1)).resolve()
 
 
 def pteron(*args):
