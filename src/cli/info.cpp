@@ -151,7 +151,7 @@ int run(const Options& options) {
   auto program = inspect(options.model, options.load_options(), device ? &*device : nullptr);
   if (!program) return report(program.error());
   if (options.json)
-    std::printf("%s\n", to_json(*program).dump(2).c_str());
+    std::printf("%s\n", to_json(*program).dump(2, ' ', false, Json::error_handler_t::replace).c_str());
   else
     print(options.model, *program);
   return ok;

@@ -50,7 +50,7 @@ int report_with_help(const Options& options, const Error& error) {
   if (error.kind != ErrorKind::unsupported) return code;
   if (const auto program = inspect(options.model, options.load_options()))
     for (const MethodReport& method : program->methods)
-      if (method.info.name == options.method) print_outside(stderr, method);
+      if (method.info.name == options.method && !method.remedy.python.empty()) print_outside(stderr, method);
   return code;
 }
 

@@ -4,6 +4,7 @@
 
 usage: links_check.py SOURCE_DIR
 """
+import json
 import pathlib
 import re
 import subprocess
@@ -80,6 +81,17 @@ class Readme(unittest.TestCase):
             lines = [line for line in text.splitlines() if line.strip()]
             self.assertLessEqual(len(lines), DOOR_LINES, title)
             self.assertEqual(len(set(re.findall(r"\]\((docs/\w+\.md)\)", text))), 1, title)
+
+    def test_its_numbers_are_those_of_the_tables(self):
+        readme = (SOURCE / "README.md").read_text()
+        ops = len(re.findall(r"^\| `", (SOURCE / "docs" / "ops.md").read_text(), re.M))
+        programs = len(list((SOURCE / "tests" / "data" / "ops").glob("*/*/manifest.json")))
+        token = json.loads((SOURCE / "docs" / "benchmarks" / "results.json").read_text())["own"]["q4, lavapipe"]
+        self.assertIn(f"**{ops} ops**", readme)
+        self.assertIn(f"in over {programs // 100 * 100:,}\n  programs", readme)
+        self.assertIn(f"{token['dispatches_per_token']:.0f} dispatches, one queue write, one submit and no allocation", readme)
+        counts = [token[f"{what}_per_token"] for what in ("queue_writes", "submits", "host_allocations")]
+        self.assertEqual(counts, [1, 1, 0])
 
     def test_pictures_are_small(self):
         for picture in (SOURCE / "docs" / "images").iterdir():

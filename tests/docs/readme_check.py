@@ -17,8 +17,8 @@ import unittest
 
 import numpy as np
 
-SOURCE, BUILD, GGUF = (pathlib.Path(argument).resolve() for argument in sys.argv[1:])
-del sys.argv[1:]
+SOURCE, BUILD, GGUF = (pathlib.Path(argument).resolve() for argument in sys.argv[1:4])
+del sys.argv[1:4]
 PTERON = BUILD / "pteron"
 PROGRAM = SOURCE / "tests" / "data" / "ops" / "add" / "itself" / "model.pte"  # x + x of [3, 5]
 PAGES = ["README.md", "docs/programs.md", "docs/cpp.md", "docs/python.md", "docs/web.md"]
@@ -60,7 +60,10 @@ class Folder(unittest.TestCase):
         np.save(self.folder / "x.npy", np.full((3, 5), 2, np.float32))
 
     def call(self, *command, given=None):
-        environment = {**os.environ, "XDG_CACHE_HOME": str(self.folder / "cache"), "PYTHONWARNINGS": "ignore"}
+        # What `tune` finds out is not for others; compiled kernels are.
+        kernels = os.environ.get("XDG_CACHE_HOME", str(pathlib.Path.home() / ".cache"))
+        own = {"XDG_CACHE_HOME": str(self.folder / "cache"), "MESA_SHADER_CACHE_DIR": kernels, "PYTHONWARNINGS": "ignore"}
+        environment = {**os.environ, **own}
         done = subprocess.run([*map(str, command)], cwd=self.folder, env=environment, input=given, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, f"{command}:\n{done.stdout}\n{done.stderr}")
         return done.stdout
