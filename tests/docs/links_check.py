@@ -94,7 +94,7 @@ class Readme(unittest.TestCase):
         self.assertEqual(counts, [1, 1, 0])
 
     def test_pictures_are_small(self):
-        for picture in (SOURCE / "docs" / "images").iterdir():
+        for picture in (SOURCE / "docs" / "images").glob("*"):
             self.assertLessEqual(picture.stat().st_size, PICTURE_BYTES, picture.name)
 
 

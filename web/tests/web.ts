@@ -7,7 +7,7 @@
 //   chat       a real chat model, against the native build, and in the page; --pictures puts its screenshots into docs/images
 import { execFileSync } from 'node:child_process';
 import {
-  copyFileSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync,
+  copyFileSync, existsSync, globSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
