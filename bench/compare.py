@@ -6,7 +6,8 @@ usage: compare.py [--quick] [--rounds 3] [--prompt 64] [--minutes 18] [--without
                   [--report-only] [--docs FOLDER]
 
 Sets up what it needs under build/ (groups build, model, export, llm and bench of pins.txt); that time does not count.
-The numbers go to docs/benchmarks/results.json, from which --report-only writes the page again.
+The numbers go to docs/benchmarks/results.json after each step, from which --report-only writes the page again. What was not
+measured is left out of the page.
 """
 import argparse
 import datetime
@@ -37,7 +38,7 @@ class Progress:
     def add(self, what, work, who=None, optional=False):
         self.steps.append((what, work, who, optional))
 
-    def run(self):
+    def run(self, after_step):
         for number, (what, work, who, optional) in enumerate(self.steps):
             seconds = time.monotonic() - self.start
             if who in self.failed or (optional and seconds > 60 * self.minutes):
@@ -48,6 +49,7 @@ class Progress:
             except (RuntimeError, OSError, KeyError, ValueError, subprocess.SubprocessError) as error:
                 self.failed[who or what] = str(error).replace(f"{ROOT}/", "")
                 print(f"\n{who or what} failed: {error}", file=sys.stderr)
+            after_step()
         self.show(len(self.steps), time.monotonic() - self.start, "done")
         print(file=sys.stderr)
 
@@ -67,9 +69,9 @@ def spread(costs):
     return out
 
 
-def add_own(progress, options, results):
+def add_own(progress, options):
     """Pteron alone: what its targets are about. In turns, because some are ratios."""
-    own = results["own"] = {}
+    own = {}
     decode = 4 if options.quick else 24
 
     def measure(name, program, adapter, *flags, **variables):
@@ -92,11 +94,16 @@ def add_own(progress, options, results):
                 flags = ("--prefill", 0, "--context", context, "--kv", kv)
                 measure(f"q4, context {context}, {kv}", "smollm2-q4.pte", "lavapipe", *flags)
     measure_both("SwiftShader")
+    return own
 
 
-def add_rounds(progress, options, results):
+def settle_own(measured):
+    return {name: middle(reports) for name, reports in measured.items()}
+
+
+def add_rounds(progress, options):
     """Everyone takes a turn, then the next round starts: what disturbs the machine disturbs all."""
-    rows = results["contestants"] = {}
+    rows = {}
     prompt = PROMPT["tokens"][-options.prompt :]
     taking_part = {n: s for n, s in contestants().items() if not any(word in n for word in options.without)}
 
@@ -112,10 +119,19 @@ def add_rounds(progress, options, results):
     for number in range(options.rounds):
         for name in taking_part:
             progress.add(f"round {number + 1}: {name}", lambda name=name: decode(name), name, number > 0)
+    return rows
 
 
-def add_kernels(progress, options, results):
-    table = results["kernels"] = {}
+def settle_rounds(measured):
+    out = {}
+    for name, row in measured.items():
+        rest = {key: value for key, value in row.items() if key != "turns"}
+        out[name] = {**rest, "decode": spread(row["turns"]) if row["turns"] else None}
+    return out
+
+
+def add_kernels(progress, options):
+    table = {}
     starts = {n: s for n, s in contestants().items() if has_kernels(n) and not any(w in n for w in options.without)}
 
     def measure(kernel, name, runs):
@@ -129,42 +145,62 @@ def add_kernels(progress, options, results):
             for name in starts:
                 work = lambda kernel=kernel, name=name, runs=1 if options.quick else runs: measure(kernel, name, runs)
                 progress.add(f"{title}: {name}", work, name, True)
+    return table
 
 
-PARTS = {"own": add_own, "peers": add_rounds, "kernels": add_kernels, "growth": growth.add}
+def settle_kernels(measured):
+    return {kernel: {name: spread(turns) for name, turns in row.items()} for kernel, row in measured.items()}
 
 
-def measure(options, results):
-    """Replaces the wanted parts of the results."""
-    prepare(options.without)
-    progress = Progress(options.minutes)
-    for part in options.parts:
-        PARTS[part](progress, options, results)
-    progress.run()
-    for contestant in progress.running.values():
-        contestant.close()
-    if "own" in options.parts:
-        results["own"] = {name: middle(reports) for name, reports in results["own"].items()}
-    if "growth" in options.parts:
-        growth.settle(results)
-    if "peers" in options.parts:
-        for row in results["contestants"].values():
-            turns = row.pop("turns")
-            row["decode"] = spread(turns) if turns else None
-    if "kernels" in options.parts:
-        table = results["kernels"]
-        results["kernels"] = {k: {n: spread(turns) for n, turns in row.items()} for k, row in table.items()}
-    results["failed"] = progress.failed
-    results["machine"] = {
+# By name: where its results are, what plans its steps and gives what they fill, what makes results of that at any time.
+PARTS = {
+    "own": ("own", add_own, settle_own),
+    "peers": ("contestants", add_rounds, settle_rounds),
+    "kernels": ("kernels", add_kernels, settle_kernels),
+    "growth": ("growth", growth.add, growth.settle),
+}
+
+
+def machine(options, seconds):
+    return {
         "date": datetime.date.today().isoformat(),
         "cores": os.cpu_count(),
         "system": f"{platform.freedesktop_os_release()['PRETTY_NAME']}, {platform.machine()}",
         "load": os.getloadavg()[2],
-        "seconds": time.monotonic() - progress.start,
+        "seconds": seconds,
         "quick": options.quick,
         "prompt": options.prompt,
         "rounds": options.rounds,
     }
+
+
+def save(path, results):
+    """All or nothing: whoever interrupts keeps what was written before."""
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(report.shortened(results), indent=1, ensure_ascii=False) + "\n")
+    part.replace(path)
+
+
+def measure(options, path, results):
+    """Replaces the wanted parts of the results, and writes them after each step."""
+    prepare(options.without)
+    progress = Progress(options.minutes)
+    measured = {part: PARTS[part][1](progress, options) for part in options.parts}
+
+    def write():
+        for part, raw in measured.items():
+            key, _, settle = PARTS[part]
+            if settled := settle(raw):
+                results[key] = settled
+        results["failed"] = progress.failed
+        results["machine"] = machine(options, time.monotonic() - progress.start)
+        save(path, results)
+
+    try:
+        progress.run(write)
+    finally:
+        for contestant in progress.running.values():
+            contestant.close()
 
 
 def main():
@@ -188,8 +224,7 @@ def main():
         folder.mkdir(parents=True, exist_ok=True)
         numbers = folder / "results.json"
         results = json.loads(numbers.read_text()) if set(options.parts) != set(PARTS) and numbers.exists() else {}
-        measure(options, results)
-        numbers.write_text(json.dumps(report.shortened(results), indent=1, ensure_ascii=False) + "\n")
+        measure(options, numbers, results)
     report.write(folder, options.docs / "benchmarks.md")
 
 

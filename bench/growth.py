@@ -30,18 +30,20 @@ def measure_size(layers, out):
         program.unlink(missing_ok=True)
 
 
-def add(progress, options, results):
-    out = results["growth"] = {"context": [], "size": []}
+def add(progress, options):
+    out = {"context": [], "size": []}
     contexts, sizes = (CONTEXTS[::5], LAYERS[:2]) if options.quick else (CONTEXTS, LAYERS)
     for _ in range(options.rounds):
         for context in contexts:
             progress.add(f"context {context}", lambda context=context: measure_context(context, out["context"]), optional=True)
     for layers in sizes:
         progress.add(f"{layers} layers", lambda layers=layers: measure_size(layers, out["size"]), optional=True)
+    return out
 
 
-def settle(results):
+def settle(measured):
     rounds = {}
-    for row in results["growth"]["context"]:
+    for row in measured["context"]:
         rounds.setdefault((row["context"], row["kv"]), []).append(row)
-    results["growth"]["context"] = [middle(rows) for rows in rounds.values()]
+    out = {"context": [middle(rows) for rows in rounds.values()], "size": measured["size"]}
+    return {name: rows for name, rows in out.items() if rows}

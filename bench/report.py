@@ -63,9 +63,21 @@ def kind_of(name):
 
 def shortened(results):
     """Without what no part of the page needs, and without digits that mean nothing."""
-    for entry in results["own"].values():
+    out = json.loads(json.dumps(results), parse_float=lambda text: float(f"{float(text):.5g}"))
+    for entry in out.get("own", {}).values():
         entry.pop("model", None)
-    return json.loads(json.dumps(results), parse_float=lambda text: float(f"{float(text):.5g}"))
+    return out
+
+
+def at(results, *path):
+    """What was measured there, or nothing."""
+    for key in path:
+        results = (results or {}).get(key)
+    return results
+
+
+def ratio(value, base):
+    return value / base if value is not None and base is not None else None
 
 
 def contestants_section(results):
@@ -76,7 +88,11 @@ def contestants_section(results):
         rows.append([name, spread(decode and decode["cpu_ms"]), rate, number(prompt["cpu_ms"]),
                      number(1e3 / prompt["wall_ms"]), number(row["load_ms"]), row["next"]])  # fmt: skip
     head = ["", "decode, CPU-ms per token", "tok/s", "prompt, CPU-ms per token", "tok/s", "load, ms", "next token"]
-    return table(head, rows) + "".join(f"\n\n{who} did not run: {why}" for who, why in results["failed"].items())
+    return table(head, rows)
+
+
+def failures(results):
+    return "".join(f"\n\n{who} did not run: {why}" for who, why in results["failed"].items())
 
 
 def factors(results):
@@ -98,8 +114,6 @@ def factors(results):
 
 
 def kernels_section(results):
-    if not results["kernels"]:
-        return "Not measured in this run."
     names = list(dict.fromkeys(name for row in results["kernels"].values() for name in row))
     rows = []
     for kernel, row in results["kernels"].items():
@@ -109,29 +123,28 @@ def kernels_section(results):
 
 def targets(results):
     """(what, value, target, stretch, whether more is better)"""
-    own, kernels = results["own"], results["kernels"]
-    q4, lossless = own["q4, lavapipe"], own["lossless, lavapipe"]
-    memory = q4["file_bytes"] * 1.3e-6 + 120
-    growth = own["q4, context 1000, f32"]["decode_cpu_ms"] / own["q4, context 32, f32"]["decode_cpu_ms"]
-    kernel = lambda name: kernels[name]["Pteron, q4, lavapipe"]["cpu_ms"]["median"] if name in kernels else None
-    if q4["prefill_tokens"] != 64:
-        q4 = {**q4, "prefill_tok_s": None}
+    q4 = lambda key: at(results, "own", "q4, lavapipe", key)
+    cost = lambda name: at(results, "own", name, "decode_cpu_ms")
+    kernel = lambda name: at(results, "kernels", name, "Pteron, q4, lavapipe", "cpu_ms", "median")
+    growth = ratio(cost("q4, context 1000, f32"), cost("q4, context 32, f32"))
+    memory = q4("file_bytes") * 1.3e-6 + 120 if q4("file_bytes") else None
+    prompt = q4("prefill_tok_s") if q4("prefill_tokens") == 64 else None
     return [
-        ("decode at context 32, CPU-ms per token", q4["decode_cpu_ms"], 230, 170, False),
-        ("decode at context 32, tok/s", q4["decode_tok_s"], 5, 9, True),
+        ("decode at context 32, CPU-ms per token", q4("decode_cpu_ms"), 230, 170, False),
+        ("decode at context 32, tok/s", q4("decode_tok_s"), 5, 9, True),
         ("decode at context 1,000 ÷ at 32, CPU time", growth, 1.5, 1.25, False),
-        ("lossless ÷ q4, CPU time per token", lossless["decode_cpu_ms"] / q4["decode_cpu_ms"], 1.35, None, False),
-        ("prompt of 64, tok/s", q4["prefill_tok_s"], 15, 25, True),
-        ("dispatches per token", q4["dispatches_per_token"], 250, 190, False),
-        ("queue writes per token", q4["queue_writes_per_token"], 2, None, False),
-        ("submits per token", q4["submits_per_token"], 1, None, False),
-        ("host allocations per token", q4["host_allocations_per_token"], 0, None, False),
-        ("objects created per token", q4["creates_per_token"], 0, None, False),
-        ("host time per token outside of the wait, µs", q4["host_us_per_token"], 300, 120, False),
-        ("first load (no driver cache), ms", own["first load"]["load_ms"], 3000, None, False),
-        ("second load, ms", own["second load"]["load_ms"], 1500, 700, False),
-        ("peak resident memory, MB (file × 1.3 + 120)", q4["peak_rss_mb"], memory, None, False),
-        ("modelled bytes ÷ needed", q4["bytes_ratio"], 1.10, 1.05, False),
+        ("lossless ÷ q4, CPU time per token", ratio(cost("lossless, lavapipe"), q4("decode_cpu_ms")), 1.35, None, False),
+        ("prompt of 64, tok/s", prompt, 15, 25, True),
+        ("dispatches per token", q4("dispatches_per_token"), 250, 190, False),
+        ("queue writes per token", q4("queue_writes_per_token"), 2, None, False),
+        ("submits per token", q4("submits_per_token"), 1, None, False),
+        ("host allocations per token", q4("host_allocations_per_token"), 0, None, False),
+        ("objects created per token", q4("creates_per_token"), 0, None, False),
+        ("host time per token outside of the wait, µs", q4("host_us_per_token"), 300, 120, False),
+        ("first load (no driver cache), ms", at(results, "own", "first load", "load_ms"), 3000, None, False),
+        ("second load, ms", at(results, "own", "second load", "load_ms"), 1500, 700, False),
+        ("peak resident memory, MB (file × 1.3 + 120)", q4("peak_rss_mb"), memory, None, False),
+        ("modelled bytes ÷ needed", q4("bytes_ratio"), 1.10, 1.05, False),
         ("matmul 1024³, CPU-ms", kernel("matmul-1024"), 1200, 700, False),
         ("conv 3×3 32→64 at 56², CPU-ms", kernel("conv-56"), 65, 40, False),
     ]
@@ -172,6 +185,7 @@ def profile_section(results):
 
 def adapters_section(results):
     names = ["q4, lavapipe", "lossless, lavapipe", "q4, SwiftShader", "lossless, SwiftShader"]
+    names = [name for name in names if name in results["own"]]
     keys = [("decode, CPU-ms per token", "decode_cpu_ms"), ("decode, tok/s", "decode_tok_s"),
             ("length of the prompt", "prefill_tokens"), ("prompt, CPU-ms per token", "prefill_cpu_ms"),
             ("prompt, tok/s", "prefill_tok_s"),
@@ -182,26 +196,36 @@ def adapters_section(results):
 
 
 def growth_section(results):
-    if not results["growth"]["context"] or not results["growth"]["size"]:
-        return "Not measured in this run."
-    context = [[r["context"], r["kv"], number(r["decode_cpu_ms"]), number(r["decode_tok_s"]), number(r["gpu_buffer_mb"]),
-                number(r["peak_rss_mb"])] for r in results["growth"]["context"]]  # fmt: skip
-    size = [[r["layers"], number(r["file_bytes"] / 1e6), number(r["load_ms"]), number(r["peak_rss_mb"])]
-            for r in results["growth"]["size"]]  # fmt: skip
-    head = ["context, all of it in use", "caches", "decode, CPU-ms", "tok/s", "GPU buffers, MB", "peak resident, MB"]
-    plot = "![Decode time, memory and load time](benchmarks/growth.svg)\n\n"
-    return plot + table(head, context) + "\n\n" + table(["layers", "program, MB", "load, ms", "peak resident, MB"], size)
+    parts = []
+    if is_grown(results):
+        parts.append("![Decode time, memory and load time](benchmarks/growth.svg)")
+    if context := results["growth"].get("context"):
+        head = ["context, all of it in use", "caches", "decode, CPU-ms", "tok/s", "GPU buffers, MB", "peak resident, MB"]
+        keys = ("decode_cpu_ms", "decode_tok_s", "gpu_buffer_mb", "peak_rss_mb")
+        parts.append(table(head, [[r["context"], r["kv"], *(number(r[key]) for key in keys)] for r in context]))
+    if size := results["growth"].get("size"):
+        head = ["layers", "program, MB", "load, ms", "peak resident, MB"]
+        rows = [[r["layers"], number(r["file_bytes"] / 1e6), number(r["load_ms"]), number(r["peak_rss_mb"])] for r in size]
+        parts.append(table(head, rows))
+    return "\n\n".join(parts)
+
+
+def decoded(results):
+    return [(n, r["decode"]["cpu_ms"]["median"], kind_of(n)) for n, r in results.get("contestants", {}).items() if r["decode"]]
+
+
+def is_grown(results):
+    return bool(at(results, "growth", "context") and at(results, "growth", "size"))
 
 
 def plots(results, folder):
-    rows = [(n, r["decode"]["cpu_ms"]["median"], kind_of(n)) for n, r in results["contestants"].items() if r["decode"]]
-    if rows:
+    if rows := decoded(results):
         rows.sort(key=lambda row: row[1])
         title = "CPU-ms per decoded token (logarithmic; shorter is better)"
         (folder / "peers.svg").write_text(svg.bars(title, rows))
-    context, size = results["growth"]["context"], results["growth"]["size"]
-    if not context or not size:
+    if not is_grown(results):
         return
+    context, size = results["growth"]["context"], results["growth"]["size"]
     by_context = lambda key: [(f"{kv} caches", kind, [(r["context"], r[key]) for r in context if r["kv"] == kv])
                               for kv, kind in (("f32", "first"), ("f16", "second"))]  # fmt: skip
     by_size = lambda key: [("", "first", [(r["file_bytes"] / 1e6, r[key]) for r in size])]
@@ -212,25 +236,40 @@ def plots(results, folder):
     ]))  # fmt: skip
 
 
+def introduction(results):
+    machine, q4 = results["machine"], at(results, "own", "q4, lavapipe")
+    quick = "**A quick run: numbers mean little.**" if machine["quick"] else ""
+    commit = f" Commit {q4['commit']}; {q4['adapter']}, {q4['driver']}." if q4 else ""
+    text = METHOD.format(prompt=machine["prompt"]) + "\n" + LOADED.format(**{**machine, "quick": quick}) + commit
+    return text if "contestants" in results else text + failures(results)
+
+
+def sections(results):
+    """The page's parts, as far as there are numbers for them."""
+    yield introduction(results)
+    if "contestants" in results:
+        yield "\n## Language model, side by side\n" + factors(results) + "\n\nMedian over rounds (lowest…highest).\n"
+        yield contestants_section(results) + failures(results)
+        if decoded(results):
+            yield "\n![CPU time per decoded token](benchmarks/peers.svg)"
+    if "kernels" in results:
+        yield "\n## Single ops\n"
+        yield kernels_section(results)
+    if any(value is not None for _, value, *_ in targets(results)):
+        yield "\n## Targets\n"
+        yield targets_section(results)
+    if "own" in results:
+        yield "\n## Where the time goes\n"
+        if "q4, lavapipe" in results["own"]:
+            yield profile_section(results) + "\n"
+        yield adapters_section(results)
+    if "growth" in results:
+        yield "\n## How costs grow\n"
+        yield growth_section(results)
+    yield QUALITY
+
+
 def write(folder, page):
     results = json.loads((folder / "results.json").read_text())
     plots(results, folder)
-    machine, q4 = results["machine"], results["own"]["q4, lavapipe"]
-    quick = "**A quick run: numbers mean little.**" if machine["quick"] else ""
-    parts = [
-        METHOD.format(prompt=machine["prompt"]),
-        LOADED.format(**{**machine, "quick": quick}) + f" Commit {q4['commit']}; {q4['adapter']}, {q4['driver']}.",
-        "\n## Language model, side by side\n" + factors(results) + "\n\nMedian over rounds (lowest…highest).\n",
-        contestants_section(results),
-        "\n![CPU time per decoded token](benchmarks/peers.svg)\n\n## Single ops\n",
-        kernels_section(results),
-        "\n## Targets\n",
-        targets_section(results),
-        "\n## Where the time goes\n",
-        profile_section(results) + "\n",
-        adapters_section(results),
-        "\n## How costs grow\n",
-        growth_section(results),
-        QUALITY,
-    ]
-    page.write_text("\n".join(parts).rstrip() + "\n")
+    page.write_text("\n".join(sections(results)).rstrip() + "\n")

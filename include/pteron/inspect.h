@@ -30,13 +30,28 @@ struct DelegateReport {
   MemoryReport memory;  // only if every op is supported
 };
 
+// An op outside of the delegates, for which a program counts on ExecuTorch's own kernels.
+struct OutsideOp {
+  std::string name;
+  u32 count = 0;
+  std::vector<std::string> forms;  // types and shapes of the tensors that it is called with
+  std::string reason;              // why the exporter did not delegate it, as far as the file and its registry tell
+  bool runs_here = false;          // Pteron does it itself
+};
+
+struct Remedy {
+  std::string what;                 // a sentence
+  std::vector<std::string> python;  // the lines that do it
+};
+
 struct MethodReport {
   MethodInfo info;
-  std::vector<i64> constants;             // values of a constant method
-  std::vector<std::string> portable_ops;  // outside of the delegates
+  std::vector<i64> constants;  // values of a constant method
+  std::vector<OutsideOp> outside;
   std::vector<DelegateReport> delegates;
   bool runnable = true;
   std::string problem;  // why not
+  Remedy remedy;        // if the problem is what lies outside of this backend's delegates
 };
 
 struct ProgramReport {

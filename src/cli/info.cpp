@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/cli.h"
+#include "cli/info.h"
 #include "graph/passes/pass.h"
 
 #include <pteron/inspect.h>
@@ -48,15 +48,21 @@ Json to_json(const DelegateReport& d) {
             {"total", m.total}}}};
 }
 
+Json to_json(const OutsideOp& op) {
+  return {
+      {"name", op.name}, {"count", op.count}, {"forms", op.forms}, {"reason", op.reason}, {"runs_here", op.runs_here}};
+}
+
 Json to_json(const ProgramReport& report) {
   Json methods = Json::array();
   for (const MethodReport& m : report.methods) {
     Json entry{{"name", m.info.name},
                {"runnable", m.runnable},
                {"problem", m.problem},
-               {"portable_ops", m.portable_ops},
+               {"remedy", {{"what", m.remedy.what}, {"python", m.remedy.python}}},
                {"constants", m.constants}};
-    entry["inputs"] = entry["outputs"] = entry["delegates"] = Json::array();
+    entry["inputs"] = entry["outputs"] = entry["outside"] = entry["delegates"] = Json::array();
+    for (const OutsideOp& op : m.outside) entry["outside"].push_back(to_json(op));
     for (const ValueInfo& v : m.info.inputs) entry["inputs"].push_back(to_json(v));
     for (const ValueInfo& v : m.info.outputs) entry["outputs"].push_back(to_json(v));
     for (const DelegateReport& d : m.delegates) entry["delegates"].push_back(to_json(d));
@@ -76,6 +82,7 @@ std::string describe(const ValueInfo& v) {
 
 void print_delegate(const DelegateReport& d) {
   if (!d.error.empty()) return void(std::printf("    error: %s\n", d.error.c_str()));
+  if (d.ops.empty()) return void(std::printf("    not looked into\n"));
   std::printf("    %-52s %6s  %s\n", "op", "count", "kernels");
   for (const OpReport& op : d.ops) {
     std::printf("    %-52s %6u  %s\n", op.name.c_str(), op.count,
@@ -101,7 +108,7 @@ void print(const std::string& path, const ProgramReport& report) {
               report.named_data, human_bytes(report.named_data_bytes).c_str());
   std::printf("planned for %s\n", report.assumptions.c_str());
   for (const MethodReport& m : report.methods) {
-    if (m.delegates.empty() && m.portable_ops.empty() && !m.constants.empty()) {
+    if (m.delegates.empty() && m.outside.empty() && !m.constants.empty()) {
       std::printf("method %s = %s\n", m.info.name.c_str(), join(m.constants).c_str());
       continue;
     }
@@ -111,9 +118,10 @@ void print(const std::string& path, const ProgramReport& report) {
     for (size_t i = 0; i < m.info.outputs.size(); ++i)
       std::printf("  output %zu: %s\n", i, describe(m.info.outputs[i]).c_str());
     for (size_t i = 0; i < m.delegates.size(); ++i) {
-      std::printf("  delegate %zu (%s)\n", i, m.delegates[i].backend.c_str());
+      std::printf("  delegate %zu of %zu (%s)\n", i, m.delegates.size(), m.delegates[i].backend.c_str());
       print_delegate(m.delegates[i]);
     }
+    print_outside(stdout, m);
   }
 }
 
@@ -143,13 +151,24 @@ int run(const Options& options) {
   auto program = inspect(options.model, options.load_options(), device ? &*device : nullptr);
   if (!program) return report(program.error());
   if (options.json)
-    std::printf("%s\n", to_json(*program).dump(2).c_str());
+    std::printf("%s\n", to_json(*program).dump(2, ' ', false, Json::error_handler_t::replace).c_str());
   else
     print(options.model, *program);
   return ok;
 }
 
 }  // namespace
+
+void print_outside(std::FILE* stream, const MethodReport& method) {
+  if (!method.outside.empty()) std::fprintf(stream, "  outside of the delegates\n");
+  for (const OutsideOp& op : method.outside) {
+    std::fprintf(stream, "    %-52s %6u  %s\n", op.name.c_str(), op.count, op.reason.c_str());
+    for (const std::string& form : op.forms) std::fprintf(stream, "      with %s\n", form.c_str());
+  }
+  if (method.remedy.python.empty()) return;
+  std::fprintf(stream, "  %s\n", method.remedy.what.c_str());
+  for (const std::string& line : method.remedy.python) std::fprintf(stream, "    %s\n", line.c_str());
+}
 
 void add_info(CLI::App& app, int& exit_code) {
   auto* command =

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "cli/info.h"
 #include "cli/tuning.h"
 #include "format/data_source.h"
 #include "format/npy.h"
@@ -41,6 +42,16 @@ void print_profile(const Method& method) {
   for (const OpTiming& t : method.profile())
     std::fprintf(stderr, "%10.3f ms  %-40s %s\n", f64(t.nanoseconds) * 1e-6, t.op.c_str(), t.kernel.c_str());
   std::fprintf(stderr, "%10.3f ms  total\n", f64(total) * 1e-6);
+}
+
+// Behind the sentence of an error: what `pteron info` says about a method that is not for this runtime alone.
+int report_with_help(const Options& options, const Error& error) {
+  const int code = report(error);
+  if (error.kind != ErrorKind::unsupported) return code;
+  if (const auto program = inspect(options.model, options.load_options()))
+    for (const MethodReport& method : program->methods)
+      if (method.info.name == options.method && !method.remedy.python.empty()) print_outside(stderr, method);
+  return code;
 }
 
 Status run(const Options& options) {
@@ -109,7 +120,9 @@ void add_run(CLI::App& app, int& exit_code) {
   command->add_flag("--profile", options->profile, "Print the GPU time of every dispatch");
   add_device_flags(*command, *options);
   add_program_flags(*command, *options);
-  on_call(*command, options, exit_code, run);
+  command->callback([options, &exit_code] {
+    if (const Status status = run(*options); !status) exit_code = report_with_help(*options, status.error());
+  });
 }
 
 }  // namespace pteron::cli

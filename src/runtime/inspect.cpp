@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/method_impl.h"
 #include "runtime/open_files.h"
+#include "runtime/outside.h"
 
 #include <pteron/inspect.h>
 
@@ -63,17 +64,19 @@ Status inspect_delegate(DelegateReport& report, const OpenFiles& open, const for
   return {};
 }
 
-MethodReport inspect_method(const OpenFiles& open, const format::MethodSpec& spec, const gpu::DeviceInfo& device,
-                            const LoadOptions& options) {
+MethodReport inspect_method(const OpenFiles& open, const format::MethodSpec& spec, const std::string& path,
+                            const gpu::DeviceInfo& device, const LoadOptions& options) {
   MethodReport out;
   out.info = describe_method(spec, {});
-  for (const format::Instruction& instruction : spec.instructions)
-    if (const auto* call = std::get_if<format::KernelCall>(&instruction))
-      out.portable_ops.push_back(spec.operators[call->op]);
+  out.outside = outside_ops(spec);
   if (spec.instructions.empty())
     for (u32 id : spec.outputs)
       if (const auto* i = std::get_if<i64>(&spec.values[id])) out.constants.push_back(*i);
   if (auto status = check_runnable(spec); !status) out.problem = status.error().to_string();
+  if (std::string what = obstacles(spec); !what.empty()) {
+    out.problem = std::move(what);
+    out.remedy = remedy_for(spec, path);
+  }
   for (u32 i = 0; i < spec.delegates.size(); ++i) {
     DelegateReport& report = out.delegates.emplace_back();
     report.backend = spec.delegates[i].id;
@@ -122,7 +125,7 @@ Result<ProgramReport> inspect(const std::string& path, const LoadOptions& option
     out.assumptions = info.adapter.name;
   }
   for (const format::MethodSpec& spec : open->files.spec.methods)
-    out.methods.push_back(inspect_method(*open, spec, info, options));
+    out.methods.push_back(inspect_method(*open, spec, path, info, options));
   return out;
 }
 

@@ -48,24 +48,41 @@ std::vector<Epilogue> epilogues_of(const format::MethodSpec& method, u32 delegat
 
 }  // namespace
 
-Status check_runnable(const format::MethodSpec& method) {
-  std::vector<std::string> outside;
+std::string obstacles(const format::MethodSpec& method) {
+  std::vector<std::string> outside, backends, out;
+  bool branches = false;
+  const auto add_once = [](std::vector<std::string>& list, const std::string& name) {
+    if (std::find(list.begin(), list.end(), name) == list.end()) list.push_back(name);
+  };
   for (const format::Instruction& instruction : method.instructions) {
     if (const auto* call = std::get_if<format::KernelCall>(&instruction)) {
-      const std::string& name = method.operators[call->op];
-      if (name != "aten::copy_" && std::find(outside.begin(), outside.end(), name) == outside.end())
-        outside.push_back(name);
+      if (method.operators[call->op] != copy_op) add_once(outside, method.operators[call->op]);
     } else if (std::holds_alternative<format::JumpFalseCall>(instruction)) {
-      return unsupported("the method branches; run it in ExecuTorch with Pteron's plugin");
+      branches = true;
     }
   }
-  if (!outside.empty())
-    return unsupported("these ops were not delegated to the GPU: ", join(outside),
-                       "; run the program in ExecuTorch with Pteron's plugin, which has portable kernels for them");
   for (const format::DelegateSpec& delegate : method.delegates)
-    if (delegate.id != backend_id)
-      return unsupported("a part is delegated to '", delegate.id, "'; only '", backend_id, "' runs here");
-  return {};
+    if (delegate.id != backend_id) add_once(backends, delegate.id);
+  if (!outside.empty()) out.push_back(str("these ops were not delegated: ", join(outside)));
+  if (!backends.empty())
+    out.push_back(str("a part is delegated to '", join(backends, "' and '"), "', only '", backend_id, "' runs here"));
+  if (branches) out.push_back("the method branches");
+  return join(out, "; ");
+}
+
+bool is_for_this_backend(const format::MethodSpec& method) {
+  return std::any_of(method.delegates.begin(), method.delegates.end(),
+                     [](const format::DelegateSpec& delegate) { return delegate.id == backend_id; });
+}
+
+Status check_runnable(const format::MethodSpec& method) {
+  const std::string problem = obstacles(method);
+  if (problem.empty()) return {};
+  return unsupported(problem,
+                     is_for_this_backend(method)
+                         ? "; run it in stock ExecuTorch after `import pteron`, which does the rest on the GPU"
+                         : "; nothing of it is for the GPU: export it with ExecuTorch's Vulkan partitioner",
+                     " (`pteron info` on the file says more)");
 }
 
 Result<std::shared_ptr<const graph::CompiledGraph>> compile_delegate(

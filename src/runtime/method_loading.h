@@ -18,6 +18,11 @@ struct LoadedMethod {
 };
 
 constexpr std::string_view backend_id = "VulkanBackend";
+constexpr std::string_view copy_op = "aten::copy_";  // the only op outside of a delegate that runs here
+
+// What in a method needs more than this runtime, in words; empty: nothing.
+std::string obstacles(const format::MethodSpec& method);
+bool is_for_this_backend(const format::MethodSpec& method);  // at least in part
 
 // Refuses methods that need more than this runtime: other backends, ops outside of a delegate.
 Status check_runnable(const format::MethodSpec& method);

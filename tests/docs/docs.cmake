@@ -18,3 +18,12 @@ target_link_libraries(docs_tests PRIVATE pteron_test_support GTest::gtest_main p
 pteron_test(docs COMMAND docs_tests ADAPTER lavapipe)
 
 pteron_test(benchmarks COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/docs/benchmarks_check.py ${CMAKE_SOURCE_DIR})
+
+# Pages: links, the platform table, what the README and its doors show, what is said about programs that are not wholly for the GPU.
+set(pages ${CMAKE_CURRENT_SOURCE_DIR}/docs)
+pteron_test(links COMMAND ${Python3_EXECUTABLE} ${pages}/links_check.py ${CMAKE_SOURCE_DIR})
+pteron_test(platforms COMMAND ${Python3_EXECUTABLE} ${pages}/platforms_check.py ${CMAKE_SOURCE_DIR})
+plugin_test(exporter-ops COMMAND ${python} -W ignore ${pages}/exporter_ops.py ${CMAKE_SOURCE_DIR}/src/runtime/exporter_ops.h)
+plugin_test(outside COMMAND ${python} -W ignore ${pages}/outside_check.py
+  $<TARGET_FILE:pteron_cli> ${CMAKE_CURRENT_SOURCE_DIR}/data/outside)
+plugin_test(readme COMMAND ${python} -W ignore ${pages}/readme_check.py ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR} ${chat_model})

@@ -7,7 +7,7 @@ import { pathOf, sendFile } from '../serve_files.ts';
 import { uncaught, type Handler } from './chromium.ts';
 
 const web = join(import.meta.dirname, '..');
-const screenshots = join(web, '..', 'build', 'screenshots');
+export const screenshots = join(web, '..', 'build', 'screenshots');
 
 /** What is served: the page, and `models` beside it. */
 export function serveApp(models: string): Handler {

@@ -6,6 +6,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { build } from 'vite';
+import { readmeCode } from './readme.ts';
 
 const web = join(import.meta.dirname, '..');
 const npm = join(dirname(process.execPath), '..', 'lib', 'npm', 'bin', 'npm-cli.js');
@@ -25,9 +26,6 @@ function install(): string[] {
   execFileSync('tar', ['-xzf', join(temp, filename), '-C', folder, '--strip-components=1']);
   return files.map(({ path }) => path);
 }
-
-const examples = (kind: string): string[] =>
-  [...readFileSync(join(web, 'README.md'), 'utf8').matchAll(new RegExp(`\`\`\`${kind}\n(.*?)\`\`\``, 'gs'))].map(([, code = '']) => code);
 
 /** What a bundler makes of some code: files and their sizes. */
 async function bundle(name: string, code: string): Promise<Map<string, number>> {
@@ -56,7 +54,7 @@ const tests: Record<string, () => Promise<void> | void> = {
   },
 
   "the README's examples have the right types"() {
-    examples('ts').forEach((code, i) => writeFileSync(join(temp, `example${i}.ts`), code));
+    readmeCode('ts').forEach((code, i) => writeFileSync(join(temp, `example${i}.ts`), code));
     const compilerOptions = {
       strict: true, exactOptionalPropertyTypes: true, noEmit: true, target: 'es2024', module: 'preserve', moduleResolution: 'bundler',
       moduleDetection: 'force', lib: ['es2024', 'esnext.disposable', 'dom', 'dom.iterable', 'dom.asynciterable'], types: [],
@@ -72,7 +70,7 @@ const tests: Record<string, () => Promise<void> | void> = {
   },
 
   async "the README's words for bundlers bring the worker and the module along"() {
-    const [code = ''] = examples('js');
+    const [code = ''] = readmeCode('js');
     const files = [...(await bundle('bundled', code)).keys()];
     expect(files.some((file) => /worker.*\.js$/.test(file)) && files.some((file) => /pteron.*\.wasm$/.test(file)), files.join(', '));
   },

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Runs the browser version (web/dist) in headless Chromium.
-// usage: node web.ts PART [--only TEXT] [--model smollm2.pte --native pteron]
+// usage: node web.ts PART [--only TEXT] [--model smollm2.pte --native pteron] [--pictures]
 //   tests      what the package promises, its README's examples
 //   page       the page in app/ as a user sees it
 //   fixtures   real programs with goldens: all of them, or those whose folder contains TEXT
-//   chat       a real chat model, against the native build, and in the page
+//   chat       a real chat model, against the native build, and in the page; --pictures puts its screenshots into docs/images
 import { execFileSync } from 'node:child_process';
 import {
-  copyFileSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync,
+  copyFileSync, existsSync, globSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Page } from 'playwright-core';
 import { appTests, type AppTest } from './app.ts';
-import { serveApp } from './app_support.ts';
+import { screenshots, serveApp } from './app_support.ts';
 import { chatAppTests } from './chat_app.ts';
 import { uncaught, withPage } from './chromium.ts';
+import { readmeCode } from './readme.ts';
 import { serve } from './server.ts';
 import { tinyTemplate, tinyTokenizer } from './tiny_chat.ts';
 
@@ -27,6 +28,7 @@ const { values: options, positionals } = parseArgs({
     only: { type: 'string', default: '' },
     model: { type: 'string', default: '' },
     native: { type: 'string', default: '' },
+    pictures: { type: 'boolean', default: false },
   },
 });
 const web = join(import.meta.dirname, '..');
@@ -65,10 +67,9 @@ async function runTests(page: Page, file: string): Promise<void> {
       page.evaluate(async ([path, test]) => (await import(path as string)).tests[test as string]() as Promise<void>, [file, name]));
 }
 
-/** The code in README.md, as it stands. */
+/** The code in both READMEs, as it stands. */
 async function runExamples(page: Page): Promise<void> {
-  const readme = readFileSync(join(web, 'README.md'), 'utf8');
-  for (const [i, [, code = '']] of [...readme.matchAll(/```ts\n(.*?)```/gs)].entries())
+  for (const [i, code] of readmeCode('ts').entries())
     await attempt(`example ${i + 1} of README.md runs`, () =>
       page.evaluate((text) => import(URL.createObjectURL(new Blob([text], { type: 'text/javascript' }))), code));
 }
@@ -96,6 +97,13 @@ function answerNatively(): void {
   const wanted = ['--ignore-eos', '--max-tokens', '32', '--json', '--logprobs', '2', '--quiet'];
   const answer = execFileSync(options.native, ['generate', options.model, '--token-ids', ...prompt.map(String), ...wanted], { encoding: 'utf8' });
   writeFileSync(join(temp, 'native.json'), JSON.stringify({ prompt, ...JSON.parse(answer) }));
+}
+
+/** For README.md at the root. */
+function keepPictures(): void {
+  const images = join(web, '..', 'docs', 'images');
+  mkdirSync(images, { recursive: true });
+  for (const theme of ['light', 'dark']) copyFileSync(join(screenshots, `conversation-1280-${theme}.png`), join(images, `chat-${theme}.png`));
 }
 
 async function runFixtures(page: Page): Promise<void> {
@@ -165,6 +173,7 @@ const parts: Record<string, () => Promise<void>> = {
     answerNatively();
     await withPage((tab) => runTests(tab, '/tests/page/model_tests.ts'), handler);
     await runApp(chatAppTests, bundle(options.model));
+    if (options.pictures && failures === 0) keepPictures();
   },
 };
 const part = parts[positionals[0] ?? ''];
