@@ -46,6 +46,30 @@ std::vector<Epilogue> epilogues_of(const format::MethodSpec& method, u32 delegat
   return out;
 }
 
+constexpr std::string_view run_in_executorch =
+    "run the program in ExecuTorch, which has CPU kernels for the rest: in Python, after pip install "
+    "'pteron[executorch]'";
+
+Status check_layout(const format::TensorSpec& tensor, std::string_view what, size_t index) {
+  if (!tensor.dtype)
+    return unsupported(what, " ", index, " is of ", format::scalar_type_name(tensor.scalar_type),
+                       ", which Pteron has no type for");
+  if (!tensor.contiguous)
+    return unsupported(what, " ", index, " is not in contiguous order (channels-last, say); export it contiguous");
+  return {};
+}
+
+// What goes in and comes out has a type and an order that the host's tensors have.
+Status check_layouts(const format::MethodSpec& spec) {
+  for (size_t i = 0; i < spec.inputs.size(); ++i)
+    if (const auto* tensor = std::get_if<format::TensorSpec>(&spec.values[spec.inputs[i]]))
+      TRY_DO(check_layout(*tensor, "input", i));
+  for (size_t i = 0; i < spec.outputs.size(); ++i)
+    if (const auto* tensor = std::get_if<format::TensorSpec>(&spec.values[spec.outputs[i]]))
+      TRY_DO(check_layout(*tensor, "output", i));
+  return {};
+}
+
 }  // namespace
 
 Status check_runnable(const format::MethodSpec& method) {
@@ -56,16 +80,16 @@ Status check_runnable(const format::MethodSpec& method) {
       if (name != "aten::copy_" && std::find(outside.begin(), outside.end(), name) == outside.end())
         outside.push_back(name);
     } else if (std::holds_alternative<format::JumpFalseCall>(instruction)) {
-      return unsupported("the method branches; run it in ExecuTorch with Pteron's plugin");
+      return unsupported("the method branches; ", run_in_executorch);
     }
   }
   if (!outside.empty())
-    return unsupported("these ops were not delegated to the GPU: ", join(outside),
-                       "; run the program in ExecuTorch with Pteron's plugin, which has portable kernels for them");
+    return unsupported("these ops were not delegated to the GPU: ", join(outside), ", so this engine can't run them; ",
+                       run_in_executorch);
   for (const format::DelegateSpec& delegate : method.delegates)
     if (delegate.id != backend_id)
       return unsupported("a part is delegated to '", delegate.id, "'; only '", backend_id, "' runs here");
-  return {};
+  return check_layouts(method);
 }
 
 Result<std::shared_ptr<const graph::CompiledGraph>> compile_delegate(

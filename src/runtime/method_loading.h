@@ -19,7 +19,8 @@ struct LoadedMethod {
 
 constexpr std::string_view backend_id = "VulkanBackend";
 
-// Refuses methods that need more than this runtime: other backends, ops outside of a delegate.
+// Refuses methods that need more than this runtime: other backends, ops outside of a delegate, inputs and
+// outputs of unknown types or orders.
 Status check_runnable(const format::MethodSpec& method);
 
 // Plans a delegate's graph for a device; with `problems`, lists all ops that can't run.
