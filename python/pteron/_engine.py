@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The engine, through the C interface of libpteron.so (include/pteron/c.h)."""
+"""The engine, through the C interface of libpteron.so.1 (include/pteron/c.h)."""
 import ctypes
 import os
 import threading
@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-LIBRARY = Path(__file__).with_name("libpteron.so")
+LIBRARY = Path(__file__).with_name("libpteron.so.1")
 MAX_RANK = 8
 #: By the numbers of pteron_dtype.
 DTYPES = [np.dtype(name) for name in ("bool", "uint8", "int8", "int32", "float16", "float32", "float64", "int64")]
