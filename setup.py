@@ -3,6 +3,7 @@
 the modules."""
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -26,6 +27,7 @@ def pinned(*names: str) -> list[str]:
 
 class BuildWithLibraries(build_py):
     def run(self):
+        shutil.rmtree(self.build_lib, ignore_errors=True)  # files of an earlier build that are no more
         super().run()
         # pip's own environment for builds must not shine through into the project's.
         env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
