@@ -89,6 +89,7 @@ class Packages(unittest.TestCase):
         said = (self.tree / "share/doc/pteron/REQUIREMENTS.txt").read_text()
         self.assertIn("Needs glibc {}.{} or newer".format(*floor), said)
         self.assertIn("libc6 (>= {}.{})".format(*floor), (WORK / "deb/DEBIAN/control").read_text())
+        self.assertIn("need glibc {}.{} or newer".format(*floor), (SOURCE / "docs" / "packages.md").read_text())
         floor = max(map(glibc_floor, elf_files(WORK / "wheel")))
         self.assertTrue(self.wheel.name.endswith("py3-none-manylinux_{}_{}_x86_64.whl".format(*floor)))
         self.assertIn("Tag: py3-none-manylinux_{}_{}_x86_64".format(*floor), next((WORK / "wheel").glob("*.dist-info/WHEEL")).read_text())
