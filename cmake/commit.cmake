@@ -1,10 +1,15 @@
-# Writes OUTPUT, a header that names the commit which SOURCE is at.
-set(commit unknown)
+# Writes OUTPUT, a header that names the commit which SOURCE is at; an empty one if SOURCE is no clone, even inside of one.
+set(commit "")
 if(GIT)
-  execute_process(COMMAND ${GIT} rev-parse --short=12 HEAD
+  execute_process(COMMAND ${GIT} rev-parse --show-toplevel --short=12 HEAD
     WORKING_DIRECTORY ${SOURCE} OUTPUT_VARIABLE answer OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-  if(answer)
-    set(commit ${answer})
+  if(answer MATCHES "^(.*)\n([0-9a-f]+)$")
+    set(top ${CMAKE_MATCH_1})
+    set(head ${CMAKE_MATCH_2})
+    file(REAL_PATH ${SOURCE} source)
+    if(top STREQUAL source)
+      set(commit ${head})
+    endif()
   endif()
 endif()
 file(WRITE ${OUTPUT} "#pragma once\n#define PTERON_COMMIT \"${commit}\"\n")

@@ -1,13 +1,14 @@
-include(GNUInstallDirs)
+# What `cmake --install` puts into a prefix, and the packages hold: the command, both libraries, headers, CMake's files.
 include(CMakePackageConfigHelpers)
 install(TARGETS pteron EXPORT pteron-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS pteron_c EXPORT pteron-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS pteron_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(FILES ${CMAKE_BINARY_DIR}/libwgpu_native.so DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(PROGRAMS ${CMAKE_BINARY_DIR}/libwgpu_native.so DESTINATION ${PTERON_PRIVATE_LIBDIR})
 install(DIRECTORY include/pteron DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES LICENSE THIRD_PARTY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(EXPORT pteron-targets NAMESPACE pteron:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/pteron)
 configure_package_config_file(cmake/pteron-config.cmake.in ${CMAKE_BINARY_DIR}/pteron-config.cmake
-  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/pteron PATH_VARS CMAKE_INSTALL_LIBDIR)
+  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/pteron PATH_VARS PTERON_PRIVATE_LIBDIR)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/pteron-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/pteron-config.cmake ${CMAKE_BINARY_DIR}/pteron-config-version.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/pteron)

@@ -1,7 +1,20 @@
 # The native port, the static library and the command line.
 find_package(Threads REQUIRED)
+include(GNUInstallDirs)
 set(CMAKE_BUILD_RPATH "$ORIGIN")
-set(CMAKE_INSTALL_RPATH "$ORIGIN;$ORIGIN/../lib")
+set(PTERON_PRIVATE_LIBDIR ${CMAKE_INSTALL_LIBDIR}/pteron)  # for what others must not link by chance
+
+# What is shipped carries the C++ library, so that it runs where an older one or none is installed; libgcc stays shared,
+# because wgpu-native needs it anyway and a static one asks for a newer glibc. Search paths are those of the installed files
+# from the start: installing does not change a byte.
+add_library(pteron_shipped INTERFACE)
+if(NOT PTERON_SANITIZE)
+  target_link_options(pteron_shipped INTERFACE -static-libstdc++)
+  target_sources(pteron_shipped INTERFACE ${CMAKE_SOURCE_DIR}/src/shipped/arc4random.cpp)
+endif()
+function(pteron_search_path target)
+  set_target_properties(${target} PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "${ARGN}")
+endfunction()
 
 file(GLOB PTERON_NATIVE_SOURCES CONFIGURE_DEPENDS src/gpu/native/*.cpp src/base/*_linux.cpp src/runtime/*_native.cpp
   src/llm/*_native.cpp)
@@ -26,9 +39,21 @@ add_dependencies(pteron_internal pteron_generated)
 file(GLOB PTERON_CLI_SOURCES CONFIGURE_DEPENDS src/cli/*.cpp src/cli/editor/*.cpp src/selftest/*.cpp)
 add_executable(pteron_cli ${PTERON_CLI_SOURCES})
 set_target_properties(pteron_cli PROPERTIES OUTPUT_NAME pteron)
-target_link_libraries(pteron_cli PRIVATE pteron_internal pteron_warnings)
+target_link_libraries(pteron_cli PRIVATE pteron_internal pteron_warnings pteron_shipped)
+pteron_search_path(pteron_cli "$ORIGIN;$ORIGIN/../${PTERON_PRIVATE_LIBDIR}")
 
-# The commit that `pteron bench` names: made again whenever HEAD moves.
+# The engine behind a C interface, for other languages.
+file(GLOB PTERON_C_SOURCES CONFIGURE_DEPENDS src/c/*.cpp)
+set(exports ${CMAKE_SOURCE_DIR}/cmake/libpteron.map)
+add_library(pteron_c SHARED ${PTERON_C_SOURCES})
+add_library(pteron::c ALIAS pteron_c)
+set_target_properties(pteron_c PROPERTIES OUTPUT_NAME pteron EXPORT_NAME c SOVERSION 1 LINK_DEPENDS ${exports})
+target_include_directories(pteron_c PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
+target_link_options(pteron_c PRIVATE LINKER:--version-script=${exports})
+target_link_libraries(pteron_c PRIVATE $<BUILD_INTERFACE:pteron_internal> $<BUILD_INTERFACE:pteron_warnings> $<BUILD_INTERFACE:pteron_shipped>)
+pteron_search_path(pteron_c "$ORIGIN;$ORIGIN/pteron")
+
+# The commit that `pteron --version` and `bench` name: made again whenever HEAD moves.
 find_package(Git QUIET)
 set(head)
 if(GIT_FOUND)

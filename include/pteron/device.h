@@ -4,6 +4,7 @@
 #include <pteron/result.h>
 #include <pteron/types.h>
 
+#include <compare>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,6 +28,8 @@ struct DeviceOptions {
   // Use f16 and subgroups if the adapter has them.
   bool f16 = true;
   bool subgroups = true;
+
+  friend auto operator<=>(const DeviceOptions&, const DeviceOptions&) = default;
 };
 
 // What the GPU holds for us now.
@@ -50,6 +53,8 @@ class Device {
  public:
   static Result<std::vector<AdapterDescription>> list();
   static Result<Device> open(const DeviceOptions& options = {});
+  // The device that is open with these options, unless it is lost; else a new one.
+  static Result<Device> shared(const DeviceOptions& options);
 
   const AdapterDescription& adapter() const;
   GpuUsage usage() const;

@@ -31,6 +31,7 @@ struct Epilogue {
 struct LoadOptions {
   std::optional<Device> device;  // opened when first needed if not given
   DeviceOptions device_options;
+  bool share_device = false;  // with the process's other programs that say so and have the same device_options
   std::vector<std::string> data_files;  // .ptd files with external constants
   std::vector<std::string> disabled_passes;
   // Which kernels a family of ops uses: "gemm=shared", or for one shape (rows, depth, columns)
@@ -129,6 +130,8 @@ class Program {
   ~Program();
 
   const std::vector<MethodInfo>& methods() const;
+  // Whether the engine can run a method by itself, as far as the file says: not if ops lie outside of the delegate.
+  Status check(std::string_view method) const;
   // Loads a method, or makes another instance of one that is loaded: constants and kernels are shared, state is not.
   Result<Method> method(std::string_view name = "forward");
   // The value of a constant method such as get_vocab_size: integers, or nothing if there is no such method.

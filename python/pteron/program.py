@@ -1,28 +1,45 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs with numpy arrays in and out."""
+"""Programs with numpy arrays in and out.
+
+A method whose ops were all delegated runs in Pteron's own engine, others run in ExecuTorch with Pteron's plugin, if it is
+installed.
+"""
+import functools
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
-import executorch.runtime
 import numpy as np
 import numpy.typing as npt
-import torch
+
+from pteron import _engine, _plugin
 
 #: What goes into a method and comes out of it.
 Value: TypeAlias = npt.NDArray | int | float | bool
 
 
-def _to_runtime(value: npt.ArrayLike) -> torch.Tensor | int | float | bool:
-    if isinstance(value, (bool, int, float)):
-        return value
-    array = np.asarray(value, order="C")
-    return torch.from_numpy(array if array.flags.writeable else array.copy())
+class _Runner(Protocol):
+    def execute(self, inputs: Sequence[npt.ArrayLike]) -> list[Value]: ...
 
 
-def _from_runtime(value: object) -> Value:
-    return value.numpy() if isinstance(value, torch.Tensor) else value  # type: ignore[return-value]
+class _InExecuTorch:
+    """A method in ExecuTorch, which knows torch's tensors only."""
+
+    def __init__(self, program, name: str) -> None:
+        self._method = program.load_method(name)
+
+    def execute(self, inputs: Sequence[npt.ArrayLike]) -> list[Value]:
+        import torch
+
+        def to_runtime(value: npt.ArrayLike):
+            if isinstance(value, (bool, int, float)):
+                return value
+            array = np.asarray(value, order="C")
+            return torch.from_numpy(array if array.flags.writeable else array.copy())
+
+        outputs = self._method.execute([to_runtime(value) for value in inputs])
+        return [value.numpy() if isinstance(value, torch.Tensor) else value for value in outputs]
 
 
 class Method:
@@ -33,14 +50,13 @@ class Method:
     array([1., 1., 1., 1., 1.], dtype=float32)
     """
 
-    def __init__(self, name: str, method: executorch.runtime.Method) -> None:
+    def __init__(self, name: str, runner: _Runner) -> None:
         self.name = name
-        self._method = method
+        self._runner = runner
 
     def __call__(self, *inputs: npt.ArrayLike) -> list[Value]:
         """Runs the method. Arrays must have the types that the program was exported with; numbers stay numbers."""
-        outputs: Sequence[object] = self._method.execute([_to_runtime(value) for value in inputs])
-        return [_from_runtime(value) for value in outputs]
+        return self._runner.execute(inputs)
 
 
 class Program:
@@ -50,22 +66,36 @@ class Program:
     ['forward']
     """
 
-    def __init__(self, program: executorch.runtime.Program) -> None:
-        self._program = program
+    def __init__(self, path: Path, data: Path | None) -> None:
+        self._path, self._data = path, data
+        self._engine = _engine.Program(path, data)
         self._methods: dict[str, Method] = {}
 
     @property
     def method_names(self) -> list[str]:
-        return sorted(self._program.method_names)
+        return self._engine.method_names
 
     def method(self, name: str = "forward") -> Method:
         if name not in self._methods:
-            if name not in self._program.method_names:
+            if name not in self.method_names:
                 raise KeyError(f"the program has no method '{name}'; there are: {', '.join(self.method_names)}")
-            loaded = self._program.load_method(name)
-            assert loaded is not None
-            self._methods[name] = Method(name, loaded)
+            self._methods[name] = Method(name, self._load(name))
         return self._methods[name]
+
+    def _load(self, name: str) -> _Runner:
+        try:
+            self._engine.check(name)
+        except _engine.Error as error:
+            if error.kind != "unsupported" or not _plugin.registered:
+                raise
+            return _InExecuTorch(self._in_executorch, name)
+        return _engine.Method(self._engine, name)
+
+    @functools.cached_property
+    def _in_executorch(self):
+        from executorch.runtime import Runtime
+
+        return Runtime.get().load_program(self._path, data_path=self._data)
 
     def __call__(self, *inputs: npt.ArrayLike) -> list[Value]:
         return self.method()(*inputs)
@@ -81,5 +111,4 @@ def load(path: str | os.PathLike[str], data: str | os.PathLike[str] | None = Non
     for file in (path, data):
         if file is not None:
             os.stat(file)
-    runtime = executorch.runtime.Runtime.get()
-    return Program(runtime.load_program(Path(path), data_path=None if data is None else Path(data)))
+    return Program(Path(path), None if data is None else Path(data))

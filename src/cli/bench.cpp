@@ -168,7 +168,7 @@ Status run(const Options& options) {
               {"tuned", !load.routes.empty()},
               {"kv", options.f16_kv_cache ? "f16" : "f32"},
               {"version", version()},
-              {"commit", PTERON_COMMIT},
+              {"commit", *PTERON_COMMIT ? PTERON_COMMIT : "unknown"},
               {"load_ms", load_ms},
               {"device_ms", device_ms}};  // a part of load_ms
   TRY_DO(subject.is_decoder ? measure_decoder(Decoder(subject), method, device, options, report)

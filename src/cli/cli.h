@@ -42,6 +42,10 @@ void add_selftest(CLI::App& app, int& exit_code);
 void add_convert(CLI::App& app, int& exit_code);
 void add_bench(CLI::App& app, int& exit_code);
 void add_tune(CLI::App& app, int& exit_code);
+void add_version(CLI::App& app, int& exit_code);
+
+// Version, commit and parts, a line each.
+std::string version_text();
 
 void add_device_flags(CLI::App& command, Common& common);
 void add_program_flags(CLI::App& command, Common& common);

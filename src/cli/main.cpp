@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
   // Both streams may go to one file: what is said first stands first.
   std::setvbuf(stdout, nullptr, _IOLBF, 1 << 16);
   CLI::App app{"Runs ExecuTorch programs (.pte) on the GPU through WebGPU."};
-  app.set_version_flag("--version", std::string("pteron ") + version());
+  app.set_version_flag("--version", cli::version_text());
   app.require_subcommand(1);
   app.failure_message(usage_message);
   int exit_code = cli::ok;
@@ -37,6 +37,7 @@ int main(int argc, char** argv) {
   cli::add_convert(app, exit_code);
   cli::add_bench(app, exit_code);
   cli::add_tune(app, exit_code);
+  cli::add_version(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

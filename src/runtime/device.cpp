@@ -3,6 +3,9 @@
 
 #include <pteron/device.h>
 
+#include <map>
+#include <mutex>
+
 namespace pteron {
 
 AdapterDescription describe_adapter(const gpu::DeviceInfo& info) {
@@ -27,6 +30,18 @@ AdapterDescription describe_adapter(const gpu::DeviceInfo& info) {
 Device::Device(std::shared_ptr<graph::Context> context)
     : context_(std::move(context)),
       adapter_(std::make_shared<AdapterDescription>(describe_adapter(context_->info()))) {}
+
+Result<Device> Device::shared(const DeviceOptions& options) {
+  static std::mutex mutex;
+  // Weak: the GPU is let go with the last program that uses it.
+  static std::map<DeviceOptions, std::weak_ptr<graph::Context>> open_devices;
+  const std::scoped_lock lock(mutex);
+  auto& known = open_devices[options];
+  if (auto context = known.lock(); context && context->device().health()) return Device(std::move(context));
+  TRY(Device device, open(options));
+  known = device.context();
+  return device;
+}
 
 const AdapterDescription& Device::adapter() const { return *adapter_; }
 

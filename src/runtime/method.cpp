@@ -32,15 +32,6 @@ std::optional<Tensor> scalar_tensor(const format::ProgramValue& value) {
   return std::nullopt;
 }
 
-Status check_layout(const format::TensorSpec& tensor, std::string_view what, size_t index) {
-  if (!tensor.dtype)
-    return unsupported(what, " ", index, " is of ", format::scalar_type_name(tensor.scalar_type),
-                       ", which Pteron has no type for");
-  if (!tensor.contiguous)
-    return unsupported(what, " ", index, " is not in contiguous order (channels-last, say); export it contiguous");
-  return {};
-}
-
 }  // namespace
 
 MethodInfo describe_method(const format::MethodSpec& spec, std::span<const Epilogue> epilogues) {
@@ -67,12 +58,6 @@ Result<std::unique_ptr<Method::Impl>> Method::Impl::create(std::shared_ptr<const
   self->loaded = std::move(loaded);
   const format::MethodSpec& spec = *self->loaded.spec;
   self->info = describe_method(spec, options.epilogues);
-  for (size_t i = 0; i < spec.inputs.size(); ++i)
-    if (const auto* tensor = std::get_if<format::TensorSpec>(&spec.values[spec.inputs[i]]))
-      TRY_DO(check_layout(*tensor, "input", i));
-  for (size_t i = 0; i < spec.outputs.size(); ++i)
-    if (const auto* tensor = std::get_if<format::TensorSpec>(&spec.values[spec.outputs[i]]))
-      TRY_DO(check_layout(*tensor, "output", i));
   for (const auto& graph : self->loaded.delegates) {
     TRY(auto instance, graph::Instance::create(graph));
     self->instances.push_back(std::move(instance));

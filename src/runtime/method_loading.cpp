@@ -46,6 +46,26 @@ std::vector<Epilogue> epilogues_of(const format::MethodSpec& method, u32 delegat
   return out;
 }
 
+Status check_layout(const format::TensorSpec& tensor, std::string_view what, size_t index) {
+  if (!tensor.dtype)
+    return unsupported(what, " ", index, " is of ", format::scalar_type_name(tensor.scalar_type),
+                       ", which Pteron has no type for");
+  if (!tensor.contiguous)
+    return unsupported(what, " ", index, " is not in contiguous order (channels-last, say); export it contiguous");
+  return {};
+}
+
+// What goes in and comes out has a type and an order that the host's tensors have.
+Status check_layouts(const format::MethodSpec& spec) {
+  for (size_t i = 0; i < spec.inputs.size(); ++i)
+    if (const auto* tensor = std::get_if<format::TensorSpec>(&spec.values[spec.inputs[i]]))
+      TRY_DO(check_layout(*tensor, "input", i));
+  for (size_t i = 0; i < spec.outputs.size(); ++i)
+    if (const auto* tensor = std::get_if<format::TensorSpec>(&spec.values[spec.outputs[i]]))
+      TRY_DO(check_layout(*tensor, "output", i));
+  return {};
+}
+
 }  // namespace
 
 std::string obstacles(const format::MethodSpec& method) {
@@ -77,10 +97,11 @@ bool is_for_this_backend(const format::MethodSpec& method) {
 
 Status check_runnable(const format::MethodSpec& method) {
   const std::string problem = obstacles(method);
-  if (problem.empty()) return {};
+  if (problem.empty()) return check_layouts(method);
   return unsupported(problem,
                      is_for_this_backend(method)
-                         ? "; run it in stock ExecuTorch after `import pteron`, which does the rest on the GPU"
+                         ? "; run it in stock ExecuTorch, which has CPU kernels for the rest, after `import pteron` "
+                           "(pip install 'pteron[executorch]')"
                          : "; nothing of it is for the GPU: export it with ExecuTorch's Vulkan partitioner",
                      " (`pteron info` on the file says more)");
 }

@@ -24,7 +24,8 @@ constexpr std::string_view copy_op = "aten::copy_";  // the only op outside of a
 std::string obstacles(const format::MethodSpec& method);
 bool is_for_this_backend(const format::MethodSpec& method);  // at least in part
 
-// Refuses methods that need more than this runtime: other backends, ops outside of a delegate.
+// Refuses methods that need more than this runtime: other backends, ops outside of a delegate, inputs and
+// outputs of unknown types or orders.
 Status check_runnable(const format::MethodSpec& method);
 
 // Plans a delegate's graph for a device; with `problems`, lists all ops that can't run.

@@ -138,10 +138,12 @@ Remedy remedy_for(const MethodSpec& method, const std::string& path) {
          "from executorch.exir import to_edge_transform_and_lower", "exported = torch.export.export(module, inputs)",
          "lowered = to_edge_transform_and_lower(exported, partitioner=[VulkanPartitioner()]).to_executorch()",
          "open(\"model.pte\", \"wb\").write(lowered.buffer)"}};
-  return {"Stock ExecuTorch runs all of it, and through Pteron's plugin the delegates on the GPU, in Python:",
-          {"import pteron", "from executorch.runtime import Runtime",
-           str("program = Runtime.get().load_program(", quoted(path), ")"),
-           str("outputs = program.load_method(", quoted(method.name), ").execute(inputs)")}};
+  return {
+      "Stock ExecuTorch runs all of it, and through Pteron's plugin the delegates on the GPU. In Python, "
+      "after pip install 'pteron[executorch]':",
+      {"import pteron", "from executorch.runtime import Runtime",
+       str("program = Runtime.get().load_program(", quoted(path), ")"),
+       str("outputs = program.load_method(", quoted(method.name), ").execute(inputs)")}};
 }
 
 }  // namespace pteron

@@ -30,7 +30,7 @@ Result<Device> Program::Impl::get_device() {
     if (options.device)
       device = options.device;
     else {
-      TRY(device, Device::open(options.device_options));
+      TRY(device, options.share_device ? Device::shared(options.device_options) : Device::open(options.device_options));
     }
   }
   return *device;
@@ -74,6 +74,11 @@ Program& Program::operator=(Program&&) noexcept = default;
 Program::~Program() = default;
 
 const std::vector<MethodInfo>& Program::methods() const { return impl_->infos; }
+
+Status Program::check(std::string_view method) const {
+  TRY(const format::MethodSpec* spec, impl_->find(method));
+  return within(check_runnable(*spec), impl_->frame(method));
+}
 
 Result<Method> Program::method(std::string_view name) {
   TRY(const format::MethodSpec* spec, impl_->find(name));

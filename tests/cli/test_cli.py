@@ -27,12 +27,16 @@ class Help(unittest.TestCase):
     def test_version(self):
         code, out, _ = pteron("--version")
         self.assertEqual(code, 0)
-        self.assertRegex(out, r"^pteron \d+\.\d+\.\d+$")
+        self.assertRegex(out, r"^pteron \d+\.\d+\.\d+\n(commit [0-9a-f]{12}|built outside of git)\nwgpu-native [\d.]+\n\w+ [\d.]+")
+        self.assertEqual(pteron("version")[1], out)
+        parts = json.loads(pteron("version", "--json")[1])
+        for part in ("version", "webgpu", "compiler"):
+            self.assertIn(str(parts[part]), out)
 
     def test_help_lists_every_command(self):
         code, out, _ = pteron("--help")
         self.assertEqual(code, 0)
-        for command in ("devices", "info", "run", "generate", "chat", "convert", "bench", "tune", "selftest"):
+        for command in ("devices", "info", "run", "generate", "chat", "convert", "bench", "tune", "selftest", "version"):
             self.assertIn(command, out)
             code, text, _ = pteron(command, "--help")
             self.assertEqual(code, 0)

@@ -127,7 +127,7 @@ class Cpp(Folder):
 
 class Python(Folder):
     def test_readme(self):
-        runtime, arrays = code("README.md", "python")
+        arrays, runtime = code("README.md", "python")
         given = "import numpy as np, torch\ninputs = [torch.ones(3, 5)]\narray = np.ones((3, 5), np.float32)\n"
         check = "assert float(outputs[0].sum()) == 30\n"
         self.call(sys.executable, "-c", given + runtime + check + arrays + check)

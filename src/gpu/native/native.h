@@ -18,6 +18,9 @@ struct OpenOptions {
 Result<std::vector<DeviceInfo>> list_adapters();
 Result<std::shared_ptr<Device>> open_device(const OpenOptions& options = {});
 
+// Whose WebGPU this is: "wgpu-native 29.0.1.1".
+std::string implementation();
+
 // For tests: the device is gone, as after a driver reset.
 void destroy_underlying_device(Device& device);
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The calls that are wgpu-native's own. Another webgpu.h implementation replaces this file.
+#include "base/text.h"
+#include "gpu/native/native.h"
 #include "gpu/native/webgpu_tools.h"
 
 #include <wgpu.h>
@@ -35,3 +37,12 @@ f64 timestamp_period(WGPUQueue queue) { return wgpuQueueGetTimestampPeriod(queue
 void silence_logging() { wgpuSetLogLevel(WGPULogLevel_Off); }
 
 }  // namespace pteron::gpu::native
+
+namespace pteron::gpu {
+
+std::string implementation() {
+  const u32 version = wgpuGetVersion();  // a byte for each part
+  return str("wgpu-native ", version >> 24, ".", version >> 16 & 255, ".", version >> 8 & 255, ".", version & 255);
+}
+
+}  // namespace pteron::gpu

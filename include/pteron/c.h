@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Pteron for other languages: plain C, in the shared library libpteron.so. Functions and records keep their meaning and
+ * layout; new ones may be added, which raises PTERON_C_API.
+ *
+ *   pteron_program* program;
+ *   pteron_method* method;
+ *   pteron_error* error = NULL;
+ *   if (pteron_program_load("model.pte", NULL, &program, &error) != PTERON_OK ||
+ *       pteron_method_load(program, "forward", &method, &error) != PTERON_OK ||
+ *       pteron_method_execute(method, inputs, 1, &error) != PTERON_OK)
+ *     puts(pteron_error_message(error));
+ *
+ * Functions that can fail return PTERON_OK or the kind of the error, and store the error itself in their last argument,
+ * which may be NULL; the caller releases it. On failure nothing else is stored. No C++ exception leaves the library.
+ * Texts are UTF-8, end with a zero and belong to the object that they were asked of.
+ *
+ * A program may be used by several threads at once, a method by one at a time. Objects may be released in any order.
+ */
+#ifndef PTERON_C_H
+#define PTERON_C_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Of this header; pteron_c_api() is the library's. A library serves callers with the same or a lower number. */
+#define PTERON_C_API 1
+uint32_t pteron_c_api(void);
+/* "0.1.0" */
+const char* pteron_version(void);
+
+/* ---- Errors ---- */
+
+typedef int32_t pteron_status;
+enum {
+  PTERON_OK = 0,
+  PTERON_INVALID = 1,       /* the file or the call is wrong; the message says what to change */
+  PTERON_NOT_FOUND = 2,     /* a file, method or adapter that was asked for does not exist */
+  PTERON_UNSUPPORTED = 3,   /* valid, but outside of what this library or this device can do */
+  PTERON_OUT_OF_MEMORY = 4, /* of the GPU or of the host */
+  PTERON_DEVICE_LOST = 5,   /* the GPU went away; load the program again */
+  PTERON_CANCELLED = 6,
+  PTERON_INTERNAL = 7 /* a bug in Pteron */
+};
+
+typedef struct pteron_error pteron_error;
+pteron_status pteron_error_kind(const pteron_error* error);
+/* One sentence that says where, what and what to do. */
+const char* pteron_error_message(const pteron_error* error);
+void pteron_error_release(pteron_error* error);
+
+/* ---- Tensors ---- */
+
+enum { PTERON_MAX_RANK = 8 };
+
+typedef int32_t pteron_dtype;
+enum {
+  PTERON_BOOL = 0, /* a byte each, 0 or 1 */
+  PTERON_UINT8 = 1,
+  PTERON_INT8 = 2,
+  PTERON_INT32 = 3,
+  PTERON_FLOAT16 = 4,
+  PTERON_FLOAT32 = 5,
+  PTERON_FLOAT64 = 6,
+  PTERON_INT64 = 7
+};
+
+/* Row-major and contiguous. A number is a tensor of rank 0. */
+typedef struct pteron_tensor {
+  pteron_dtype dtype;
+  uint32_t rank;
+  int64_t shape[PTERON_MAX_RANK];
+  const void* data;
+  uint64_t bytes;
+} pteron_tensor;
+
+/* What a method takes or gives. */
+typedef struct pteron_value {
+  int32_t is_tensor; /* 0: a number */
+  pteron_dtype dtype;
+  int32_t is_dynamic; /* whether the shape may differ from call to call */
+  uint32_t rank;
+  int64_t shape[PTERON_MAX_RANK]; /* upper bounds if it is dynamic */
+} pteron_value;
+
+/* ---- Programs ---- */
+
+/* Set everything to zero, then `size` to sizeof(pteron_options). */
+typedef struct pteron_options {
+  size_t size;
+  const char* adapter;           /* an index or a part of a GPU's name; NULL: the best one */
+  const char* const* data_files; /* .ptd files with constants of the program */
+  size_t data_file_count;
+  int32_t require_gpu; /* fail rather than use a software adapter */
+  int32_t no_f16;      /* do not use half precision even if the GPU has it */
+} pteron_options;
+
+typedef struct pteron_program pteron_program;
+/* Reads and checks a file (.pte); the GPU is opened when a method is loaded, and shared by all programs of the process
+ * that ask for the same. `options` may be NULL. */
+pteron_status pteron_program_load(const char* path, const pteron_options* options, pteron_program** program,
+                                  pteron_error** error);
+/* The same from memory, which is copied. */
+pteron_status pteron_program_load_bytes(const void* bytes, size_t size, const pteron_options* options,
+                                        pteron_program** program, pteron_error** error);
+void pteron_program_release(pteron_program* program);
+
+size_t pteron_program_method_count(const pteron_program* program);
+/* NULL if there is no such index. */
+const char* pteron_program_method_name(const pteron_program* program, size_t index);
+/* Whether this library can run a method by itself, as far as the file says: PTERON_UNSUPPORTED names the ops that lie
+ * outside of the delegate, or what else needs ExecuTorch. */
+pteron_status pteron_program_check(const pteron_program* program, const char* method, pteron_error** error);
+
+/* ---- Methods ---- */
+
+/* A method with its own state (KV caches and the like). */
+typedef struct pteron_method pteron_method;
+pteron_status pteron_method_load(pteron_program* program, const char* name, pteron_method** method,
+                                 pteron_error** error);
+void pteron_method_release(pteron_method* method);
+
+size_t pteron_method_input_count(const pteron_method* method);
+size_t pteron_method_output_count(const pteron_method* method);
+/* Return 0 if there is no such index. */
+int32_t pteron_method_input(const pteron_method* method, size_t index, pteron_value* value);
+int32_t pteron_method_output(const pteron_method* method, size_t index, pteron_value* value);
+
+/* Runs once. */
+pteron_status pteron_method_execute(pteron_method* method, const pteron_tensor* inputs, size_t count,
+                                    pteron_error** error);
+/* An output of the last run; its data stay valid until the next one. Returns 0 if there is no such index or no run. */
+int32_t pteron_method_result(const pteron_method* method, size_t index, pteron_tensor* output);
+
+/* State: as in the file; without what caches know from `position` on; an independent copy. */
+pteron_status pteron_method_reset(pteron_method* method, pteron_error** error);
+pteron_status pteron_method_rewind(pteron_method* method, uint32_t position, pteron_error** error);
+pteron_status pteron_method_clone(pteron_method* method, pteron_method** copy, pteron_error** error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

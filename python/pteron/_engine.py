@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The engine, through the C interface of libpteron.so.1 (include/pteron/c.h)."""
+import ctypes
+import os
+import threading
+import weakref
+from collections.abc import Sequence
+from ctypes import POINTER, byref, c_char_p, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+LIBRARY = Path(__file__).with_name("libpteron.so.1")
+MAX_RANK = 8
+#: By the numbers of pteron_dtype.
+DTYPES = [np.dtype(name) for name in ("bool", "uint8", "int8", "int32", "float16", "float32", "float64", "int64")]
+#: By the numbers of pteron_status.
+KINDS = ("ok", "invalid", "not_found", "unsupported", "out_of_memory", "device_lost", "cancelled", "internal")
+
+
+class Error(RuntimeError):
+    """What went wrong, in one sentence. `kind` is one of invalid, not_found, unsupported, out_of_memory, device_lost,
+    cancelled, internal."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class _Tensor(ctypes.Structure):
+    _fields_ = [("dtype", c_int32), ("rank", c_uint32), ("shape", c_int64 * MAX_RANK), ("data", c_void_p), ("bytes", c_uint64)]
+
+
+class _Value(ctypes.Structure):
+    _fields_ = [
+        ("is_tensor", c_int32), ("dtype", c_int32), ("is_dynamic", c_int32), ("rank", c_uint32),
+        ("shape", c_int64 * MAX_RANK),
+    ]  # fmt: skip
+
+
+class _Options(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t), ("adapter", c_char_p), ("data_files", POINTER(c_char_p)), ("data_file_count", c_size_t),
+        ("require_gpu", c_int32), ("no_f16", c_int32),
+    ]  # fmt: skip
+
+
+def _open() -> ctypes.CDLL:
+    # Mesa's device-selection layer looks for a Wayland display and complains if there is none; we choose devices ourselves.
+    os.environ.setdefault("NODEVICE_SELECT", "1")
+    library = ctypes.CDLL(str(LIBRARY))
+    error, index = POINTER(c_void_p), c_size_t
+    for name, result, *arguments in (
+        ("error_kind", c_int32, c_void_p),
+        ("error_message", c_char_p, c_void_p),
+        ("error_release", None, c_void_p),
+        ("program_load", c_int32, c_char_p, POINTER(_Options), POINTER(c_void_p), error),
+        ("program_release", None, c_void_p),
+        ("program_method_count", c_size_t, c_void_p),
+        ("program_method_name", c_char_p, c_void_p, index),
+        ("program_check", c_int32, c_void_p, c_char_p, error),
+        ("method_load", c_int32, c_void_p, c_char_p, POINTER(c_void_p), error),
+        ("method_release", None, c_void_p),
+        ("method_input_count", c_size_t, c_void_p),
+        ("method_output_count", c_size_t, c_void_p),
+        ("method_input", c_int32, c_void_p, index, POINTER(_Value)),
+        ("method_output", c_int32, c_void_p, index, POINTER(_Value)),
+        ("method_execute", c_int32, c_void_p, POINTER(_Tensor), c_size_t, error),
+        ("method_result", c_int32, c_void_p, index, POINTER(_Tensor)),
+    ):
+        function = getattr(library, f"pteron_{name}")
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
+_c = _open()
+
+
+def _call(function, *arguments) -> None:
+    """Calls a function that can fail; its last argument, the error, is added here."""
+    error = c_void_p()
+    status = function(*arguments, byref(error))
+    if status:
+        message = (_c.pteron_error_message(error) or b"").decode(errors="replace")
+        _c.pteron_error_release(error)
+        raise Error(KINDS[status], message or f"the engine failed: {KINDS[status]}")
+
+
+def _number_as(value: bool | int | float, dtype: np.dtype, index: int) -> npt.NDArray:
+    """A Python number in the type that the program wants, if it has a place for such numbers."""
+    fits = {bool: "b", int: "iuf", float: "f"}[type(value)]
+    if dtype.kind not in fits:
+        raise Error("invalid", f"input {index} should be {dtype}, but the {type(value).__name__} {value} was given")
+    try:
+        return np.asarray(value, dtype)
+    except OverflowError:
+        raise Error("invalid", f"input {index} should be {dtype}, which has no place for {value}") from None
+
+
+class Method:
+    def __init__(self, program: "Program", name: str) -> None:
+        self._handle = c_void_p()
+        _call(_c.pteron_method_load, program._handle, name.encode(), byref(self._handle))
+        weakref.finalize(self, _c.pteron_method_release, self._handle)
+        self._lock = threading.Lock()
+        self._inputs = [self._describe(_c.pteron_method_input, i) for i in range(_c.pteron_method_input_count(self._handle))]
+        self._outputs = [self._describe(_c.pteron_method_output, i) for i in range(_c.pteron_method_output_count(self._handle))]
+
+    def _describe(self, function, index: int) -> _Value:
+        value = _Value()
+        function(self._handle, index, byref(value))
+        return value
+
+    def _array(self, value: npt.ArrayLike, index: int) -> npt.NDArray:
+        if type(value) in (bool, int, float) and index < len(self._inputs):
+            return _number_as(value, DTYPES[self._inputs[index].dtype], index)
+        array = np.asarray(value, order="C")
+        native = array.dtype.newbyteorder("=")
+        if native not in DTYPES:
+            raise Error("invalid", f"input {index} is {array.dtype}; there are: {', '.join(map(str, DTYPES))}")
+        if array.ndim > MAX_RANK:
+            raise Error("invalid", f"input {index} has {array.ndim} axes; at most {MAX_RANK} are supported")
+        return array.astype(native, copy=False)
+
+    def execute(self, inputs: Sequence[npt.ArrayLike]) -> list[npt.NDArray | int | float | bool]:
+        arrays = [self._array(value, index) for index, value in enumerate(inputs)]
+        tensors = (_Tensor * len(arrays))()
+        for tensor, array in zip(tensors, arrays):
+            tensor.dtype, tensor.rank = DTYPES.index(array.dtype), array.ndim
+            tensor.shape[: array.ndim] = array.shape
+            tensor.data, tensor.bytes = array.ctypes.data, array.nbytes
+        with self._lock:  # other threads run meanwhile, but not this method
+            _call(_c.pteron_method_execute, self._handle, tensors, len(arrays))
+            return [self._result(index) for index in range(len(self._outputs))]
+
+    def _result(self, index: int) -> npt.NDArray | int | float | bool:
+        tensor = _Tensor()
+        if not _c.pteron_method_result(self._handle, index, byref(tensor)):
+            raise Error("internal", f"output {index} is not there")
+        array = np.empty(tensor.shape[: tensor.rank], DTYPES[tensor.dtype])
+        ctypes.memmove(array.ctypes.data, tensor.data, tensor.bytes)
+        return array if self._outputs[index].is_tensor else array.item()
+
+
+class Program:
+    def __init__(self, path: str | os.PathLike[str], data: str | os.PathLike[str] | None) -> None:
+        self._handle = c_void_p()
+        files = [] if data is None else [os.fsencode(data)]
+        options = _Options(size=ctypes.sizeof(_Options), data_file_count=len(files))
+        options.data_files = (c_char_p * len(files))(*files)
+        _call(_c.pteron_program_load, os.fsencode(path), byref(options), byref(self._handle))
+        weakref.finalize(self, _c.pteron_program_release, self._handle)
+        count = _c.pteron_program_method_count(self._handle)
+        self.method_names = sorted(_c.pteron_program_method_name(self._handle, i).decode() for i in range(count))
+
+    def check(self, method: str) -> None:
+        """Raises an error if the engine can't run a method by itself."""
+        _call(_c.pteron_program_check, self._handle, method.encode())

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The C interface, used from C. usage: c_test DATA_FOLDER */
+#include <pteron/c.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int failures = 0;
+static char path[4096];
+
+#define CHECK(condition) ((condition) ? (void)0 : (void)(++failures, printf("%s:%d: %s\n", __FILE__, __LINE__, #condition)))
+
+static const char* file(const char* folder, const char* name) {
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  return path;
+}
+
+/* Checks the kind of an error and a part of its sentence, and releases it. */
+#define CHECK_ERROR(status, kind, part) check_error(__LINE__, status, kind, part)
+static pteron_error* error = NULL;
+static void check_error(int line, pteron_status status, pteron_status kind, const char* part) {
+  if (status != kind || pteron_error_kind(error) != kind || !strstr(pteron_error_message(error), part)) {
+    ++failures;
+    printf("line %d: expected kind %d and '%s', but got %d: %s\n", line, kind, part, status, pteron_error_message(error));
+  }
+  pteron_error_release(error);
+  error = NULL;
+}
+
+static pteron_tensor tensor(pteron_dtype dtype, uint32_t rank, const int64_t* shape, const void* data, uint64_t bytes) {
+  pteron_tensor out;
+  memset(&out, 0, sizeof out);
+  out.dtype = dtype;
+  out.rank = rank;
+  for (uint32_t i = 0; i < rank; ++i) out.shape[i] = shape[i];
+  out.data = data;
+  out.bytes = bytes;
+  return out;
+}
+
+static void programs_run(const char* data) {
+  pteron_program* program = NULL;
+  pteron_method *method = NULL, *copy = NULL;
+  const int64_t shape[] = {3, 5};
+  float values[15];
+  for (int i = 0; i < 15; ++i) values[i] = (float)i;
+  const pteron_tensor input = tensor(PTERON_FLOAT32, 2, shape, values, sizeof values);
+  pteron_tensor output;
+  pteron_value value;
+
+  CHECK(pteron_program_load(file(data, "ops/add/itself/model.pte"), NULL, &program, &error) == PTERON_OK);
+  CHECK(pteron_program_method_count(program) == 1);
+  CHECK(strcmp(pteron_program_method_name(program, 0), "forward") == 0);
+  CHECK(pteron_program_method_name(program, 1) == NULL);
+  CHECK(pteron_program_check(program, "forward", &error) == PTERON_OK);
+  CHECK(pteron_method_load(program, "forward", &method, &error) == PTERON_OK);
+  pteron_program_release(program); /* the method keeps what it needs */
+
+  CHECK(pteron_method_input_count(method) == 1 && pteron_method_output_count(method) == 1);
+  CHECK(pteron_method_input(method, 0, &value) == 1);
+  CHECK(value.is_tensor && value.dtype == PTERON_FLOAT32 && !value.is_dynamic && value.rank == 2);
+  CHECK(value.shape[0] == 3 && value.shape[1] == 5);
+  CHECK(pteron_method_input(method, 1, &value) == 0 && pteron_method_output(method, 1, &value) == 0);
+
+  CHECK(pteron_method_result(method, 0, &output) == 0); /* nothing has run */
+  CHECK(pteron_method_execute(method, &input, 1, &error) == PTERON_OK);
+  CHECK(pteron_method_result(method, 0, &output) == 1);
+  CHECK(output.dtype == PTERON_FLOAT32 && output.rank == 2 && output.bytes == sizeof values);
+  for (int i = 0; i < 15; ++i) CHECK(((const float*)output.data)[i] == 2 * values[i]);
+
+  CHECK(pteron_method_clone(method, &copy, &error) == PTERON_OK);
+  CHECK(pteron_method_reset(method, &error) == PTERON_OK);
+  CHECK(pteron_method_rewind(method, 0, &error) == PTERON_OK);
+  CHECK(pteron_method_execute(copy, &input, 1, NULL) == PTERON_OK);
+  pteron_method_release(copy);
+  pteron_method_release(method);
+}
+
+static void* read_all(const char* name, size_t* size) {
+  FILE* in = fopen(name, "rb");
+  if (!in) return NULL;
+  fseek(in, 0, SEEK_END);
+  *size = (size_t)ftell(in);
+  rewind(in);
+  void* bytes = malloc(*size);
+  *size = fread(bytes, 1, *size, in);
+  fclose(in);
+  return bytes;
+}
+
+static void programs_come_from_memory(const char* data) {
+  size_t size = 0;
+  pteron_program* program = NULL;
+  pteron_method* method = NULL;
+  void* bytes = read_all(file(data, "ops/add/itself/model.pte"), &size);
+  CHECK(pteron_program_load_bytes(bytes, size, NULL, &program, &error) == PTERON_OK);
+  free(bytes); /* it was copied */
+  CHECK(pteron_method_load(program, "forward", &method, &error) == PTERON_OK);
+  pteron_method_release(method);
+  pteron_program_release(program);
+}
+
+static void errors_have_kinds(const char* data) {
+  pteron_program* program = NULL;
+  pteron_method* method = NULL;
+  pteron_options options;
+  const int64_t shape[] = {3, 5}, other[] = {3, 4}, negative[] = {3, -5};
+  const float values[15] = {0};
+  pteron_tensor input = tensor(PTERON_FLOAT32, 2, shape, values, sizeof values);
+
+  CHECK_ERROR(pteron_program_load(NULL, NULL, &program, &error), PTERON_INVALID, "path is NULL");
+  CHECK_ERROR(pteron_program_load("elsewhere.pte", NULL, &program, &error), PTERON_NOT_FOUND, "elsewhere.pte");
+  CHECK_ERROR(pteron_program_load_bytes("no program", 10, NULL, &program, &error), PTERON_INVALID, "a program in memory");
+  CHECK(pteron_program_load("elsewhere.pte", NULL, &program, NULL) == PTERON_NOT_FOUND); /* nobody wants the sentence */
+  CHECK(program == NULL);
+
+  memset(&options, 0, sizeof options);
+  CHECK_ERROR(pteron_program_load(file(data, "ops/add/itself/model.pte"), &options, &program, &error), PTERON_INVALID,
+              "sizeof(pteron_options)");
+  options.size = sizeof options;
+  options.adapter = "no such GPU";
+  CHECK(pteron_program_load(file(data, "ops/add/itself/model.pte"), &options, &program, &error) == PTERON_OK);
+  CHECK_ERROR(pteron_method_load(program, "forward", &method, &error), PTERON_NOT_FOUND, "no such GPU");
+  pteron_program_release(program);
+
+  CHECK(pteron_program_load(file(data, "ops/add/itself/model.pte"), NULL, &program, &error) == PTERON_OK);
+  CHECK_ERROR(pteron_method_load(program, "backward", &method, &error), PTERON_NOT_FOUND, "it has: forward");
+  CHECK_ERROR(pteron_program_check(program, "backward", &error), PTERON_NOT_FOUND, "it has: forward");
+  CHECK(pteron_method_load(program, "forward", &method, &error) == PTERON_OK);
+  CHECK_ERROR(pteron_method_execute(method, NULL, 0, &error), PTERON_INVALID, "takes 1 inputs, but 0 were given");
+  CHECK_ERROR(pteron_method_execute(method, NULL, 1, &error), PTERON_INVALID, "inputs is NULL");
+  input.dtype = 99;
+  CHECK_ERROR(pteron_method_execute(method, &input, 1, &error), PTERON_INVALID, "input 0 has the unknown dtype 99");
+  input.dtype = PTERON_INT32;
+  CHECK_ERROR(pteron_method_execute(method, &input, 1, &error), PTERON_INVALID, "should be float32, but int32 was given");
+  input = tensor(PTERON_FLOAT32, 2, other, values, sizeof values);
+  CHECK_ERROR(pteron_method_execute(method, &input, 1, &error), PTERON_INVALID, "should have shape [3, 5], but [3, 4]");
+  input = tensor(PTERON_FLOAT32, 2, negative, values, sizeof values);
+  CHECK_ERROR(pteron_method_execute(method, &input, 1, &error), PTERON_INVALID, "input 0");
+  input = tensor(PTERON_FLOAT32, 2, shape, values, 8);
+  CHECK_ERROR(pteron_method_execute(method, &input, 1, &error), PTERON_INVALID, "needs 60 bytes, but 8 were given");
+  input.rank = 9;
+  CHECK_ERROR(pteron_method_execute(method, &input, 1, &error), PTERON_INVALID, "rank 9; at most 8");
+  pteron_method_release(method);
+  pteron_program_release(program);
+}
+
+static void nothing_is_no_object(void) {
+  pteron_value value;
+  pteron_tensor output;
+  pteron_program_release(NULL);
+  pteron_method_release(NULL);
+  pteron_error_release(NULL);
+  CHECK(pteron_program_method_count(NULL) == 0 && pteron_program_method_name(NULL, 0) == NULL);
+  CHECK(pteron_method_input_count(NULL) == 0 && pteron_method_output_count(NULL) == 0);
+  CHECK(!pteron_method_input(NULL, 0, &value) && !pteron_method_result(NULL, 0, &output));
+  CHECK_ERROR(pteron_method_reset(NULL, &error), PTERON_INVALID, "method is NULL");
+}
+
+static void ops_outside_of_the_delegate_are_named(const char* program_file) {
+  pteron_program* program = NULL;
+  pteron_method* method = NULL;
+  CHECK(pteron_program_load(program_file, NULL, &program, &error) == PTERON_OK);
+  CHECK_ERROR(pteron_program_check(program, "forward", &error), PTERON_UNSUPPORTED, "aten::cumsum.out");
+  CHECK_ERROR(pteron_method_load(program, "forward", &method, &error), PTERON_UNSUPPORTED, "pteron[executorch]");
+  pteron_program_release(program);
+}
+
+int main(int argc, char** argv) {
+  if (argc != 2) return puts("usage: c_test DATA_FOLDER"), 2;
+  CHECK(pteron_c_api() == PTERON_C_API);
+  CHECK(pteron_version()[0] != 0);
+  programs_run(argv[1]);
+  programs_come_from_memory(argv[1]);
+  errors_have_kinds(argv[1]);
+  nothing_is_no_object();
+  ops_outside_of_the_delegate_are_named(file(argv[1], "package/split.pte"));
+  printf("%d failures\n", failures);
+  return failures != 0;
+}
