@@ -157,8 +157,10 @@ class Selection(Machine):
             self.assertEqual(len(row), 5, row)
             self.assertLessEqual(set(row[2].split(",")) - {"-"}, groups, row)
             self.assertLessEqual(set(row[4].split(",")) - {"-"}, names, row)
+        versions = {}
         for pin in PINS:
             self.assertEqual(len(pin), 4, pin)
+            self.assertEqual(versions.setdefault((pin[1], pin[2]), pin[3]), pin[3], f"{pin[2]} has two versions")
             if pin[1] == "group":
                 self.assertIn(pin[2], groups)
 
