@@ -11,20 +11,21 @@ namespace {
 
 class Fixtures : public testing::TestWithParam<std::filesystem::path> {};
 
-TEST_P(Fixtures, MatchesTorch) {
-  const Fixture fixture = read_fixture(GetParam());
+void expect_goldens(const Fixture& fixture, const LoadOptions& options = {}) {
+  const auto problems = run_fixture(fixture, device(), nullptr, options);
   for (const std::string& op : fixture.portable_ops)
     if (op != "aten::copy_") {
       // Needs portable kernels: must be refused here with the op's name. The plugin's tests run it.
-      const auto problems = run_fixture(fixture, device());
       ASSERT_EQ(problems.size(), 1u);
       EXPECT_NE(problems[0].find(op), std::string::npos) << problems[0];
       return;
     }
-  for (const std::string& problem : run_fixture(fixture, device())) ADD_FAILURE() << fixture.name << ": " << problem;
-  for (const std::string& problem : run_fixture(fixture, device(), nullptr, without_passes()))
-    ADD_FAILURE() << fixture.name << " without passes: " << problem;
+  for (const std::string& problem : problems) ADD_FAILURE() << fixture.name << ": " << problem;
 }
+
+TEST_P(Fixtures, MatchesTorch) { expect_goldens(read_fixture(GetParam())); }
+
+TEST_P(Fixtures, MatchesTorchWithoutPasses) { expect_goldens(read_fixture(GetParam()), without_passes()); }
 
 std::vector<std::filesystem::path> runnable(const std::filesystem::path& root) {
   std::vector<std::filesystem::path> out;
