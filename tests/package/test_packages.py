@@ -13,7 +13,7 @@ import unittest
 import zipfile
 from pathlib import Path
 
-SOURCE, WORK = Path(sys.argv.pop(1)).resolve(), Path(sys.argv.pop(1))
+SOURCE, WORK = (Path(sys.argv.pop(1)).resolve() for _ in range(2))
 VERSION = re.search(r"^project\(pteron VERSION (\S+)", (SOURCE / "CMakeLists.txt").read_text(), re.M)[1]
 TREE = f"pteron-{VERSION}-linux-x86_64"
 
