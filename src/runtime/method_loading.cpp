@@ -30,17 +30,19 @@ std::vector<u8> static_inputs(const format::MethodSpec& method, u32 delegate, si
 std::vector<Epilogue> epilogues_of(const format::MethodSpec& method, u32 delegate, const graph::Graph& graph,
                                    const LoadOptions& options) {
   std::vector<Epilogue> out;
-  for (Epilogue epilogue : options.epilogues) {
-    if (epilogue.output >= method.outputs.size()) continue;
+  for (const Epilogue& wanted : options.epilogues) {
+    if (wanted.output >= method.outputs.size()) continue;
+    const u32 shortened = method.outputs[wanted.output];
     for (const format::Instruction& instruction : method.instructions) {
       const auto* call = std::get_if<format::DelegateCall>(&instruction);
       if (!call || call->delegate != delegate || call->args.size() < graph.inputs.size()) continue;
       const size_t bound = call->args.size() - graph.inputs.size();
-      for (size_t i = 0; i < bound; ++i)
-        if (call->args[graph.inputs.size() + i] == method.outputs[epilogue.output]) {
-          epilogue.output = u32(graph.outputs.size() - bound + i);
-          out.push_back(epilogue);
-        }
+      if (bound > graph.outputs.size()) continue;  // a step refuses it
+      for (size_t i = 0; i < bound; ++i) {
+        if (call->args[graph.inputs.size() + i] != shortened) continue;
+        Epilogue& here = out.emplace_back(wanted);
+        here.output = u32(graph.outputs.size() - bound + i);
+      }
     }
   }
   return out;
