@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <pteron/types.h>
+
+#include <optional>
+
+namespace pteron::differential {
+
+struct Options {
+  std::optional<u32> graphs;
+  std::optional<u64> seed;  // of the first graph; the next one's is one more
+};
+const Options& options();
+
+}  // namespace pteron::differential
