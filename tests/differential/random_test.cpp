@@ -15,7 +15,7 @@
 namespace pteron::differential {
 namespace {
 
-constexpr u32 shrink_tries = 600;
+constexpr u32 shrink_tries = 300;
 constexpr u32 enough_failures = 5;  // to look at, each with a simple graph
 
 volatile std::sig_atomic_t running_high, running_low;

@@ -31,11 +31,16 @@ class Choices {
   struct Span {
     size_t begin, end;
   };
+  // Calls fn(i) once, and again as long as it wants to and chance does.
   template <class Fn>
-  void span(Fn fn) {
-    const size_t begin = made_.size();
-    fn();
-    spans_.push_back({begin, made_.size()});
+  void repeat(u32 chance, Fn fn) {
+    bool more = true;
+    for (u32 i = 0; more; ++i) {
+      const size_t begin = made_.size();
+      more = i == 0 || percent(chance);
+      if (more) more = fn(i);
+      spans_.push_back({begin, made_.size()});
+    }
   }
 
   const std::vector<u32>& made() const { return made_; }

@@ -47,15 +47,13 @@ u32 Generator::elementwise(u32 x, const Sizes& sizes, bool over) {
 void Generator::chain() {
   const Sizes sizes = base();
   u32 x = some(sizes);
-  const u32 steps = 1 + choices_.below(5);
-  for (u32 i = 0; i < steps; ++i) {
-    choices_.span([&] {
-      if (i > 0) find(x)->read = true;
-      x = elementwise(x, sizes, true);
-      if (depth_++ == 0 && choices_.percent(8)) choices_.percent(50) ? mutate() : cache();
-      --depth_;
-    });
-  }
+  choices_.repeat(60, [&](u32 i) {
+    if (i > 0) find(x)->read = true;
+    x = elementwise(x, sizes, true);
+    if (depth_++ == 0 && choices_.percent(8)) choices_.percent(50) ? mutate() : cache();
+    --depth_;
+    return i < 5;
+  });
 }
 
 void Generator::compare_and_choose() {
@@ -77,14 +75,15 @@ void Generator::integers() {
   static constexpr const char* names[] = {"aten.add.Tensor", "aten.mul.Tensor", "aten.minimum.default"};
   const Sizes sizes = base();
   u32 x = tensor(DType::i32, sizes);
-  for (u32 i = 0; i <= choices_.below(3); ++i) {
+  choices_.repeat(50, [&](u32 i) {
     const char* name = choices_.of(names);
     std::vector<u32> args{x, tensor(DType::i32, narrower(sizes))};
     if (name == names[0]) args.push_back(integer(1 + choices_.below(2)));
     args.push_back(result(DType::i32, sizes));
     x = args.back();
     op(name, std::move(args));
-  }
+    return i < 3;
+  });
   if (!choices_.percent(50)) return;
   find(x)->read = true;
   op("aten._to_copy.default",
@@ -93,10 +92,10 @@ void Generator::integers() {
 
 void Generator::halves() {
   const Sizes sizes = base();
-  const u32 h = result(DType::f16, sizes), x = some(sizes);
+  const u32 x = some(sizes), h = result(DType::f16, sizes);
   op("aten._to_copy.default", {x, null(), null(), null(), null(), b_.boolean(false), null(), h});
   find(h)->read = true;
-  const u32 y = result(DType::f16, sizes), other = tensor(DType::f16, narrower(sizes));
+  const u32 other = tensor(DType::f16, narrower(sizes)), y = result(DType::f16, sizes);
   op("aten.mul.Tensor", {h, other, y});
   if (!choices_.percent(50)) return;
   find(y)->read = true;

@@ -35,13 +35,15 @@ Firings::Firings() {
 
 void Firings::count(const Sample& sample) {
   const std::vector<std::byte> blob = sample.graph.blob();
-  graph::CompileOptions options;
-  options.disabled_passes = test::without_passes().disabled_passes;
-  const std::string none = plan_of(blob, options);
+  const std::vector<std::string> every = test::without_passes().disabled_passes;
+  graph::CompileOptions all, none;
+  none.disabled_passes = every;
+  const std::string with_all = plan_of(blob, all), with_none = plan_of(blob, none);
   for (auto& [name, count] : fired_) {
-    options.disabled_passes = test::without_passes().disabled_passes;
-    std::erase(options.disabled_passes, name);
-    count += plan_of(blob, options) != none;
+    graph::CompileOptions alone = none, without;
+    std::erase(alone.disabled_passes, name);
+    without.disabled_passes = {name};
+    count += plan_of(blob, alone) != with_none || plan_of(blob, without) != with_all;
   }
 }
 

@@ -7,7 +7,7 @@
 
 namespace pteron::differential {
 
-// Which passes change something about a graph when they alone are on: by name, in how many graphs so far.
+// Which passes change something, alone or beside all others: by name, in how many graphs so far.
 class Firings {
  public:
   Firings();

@@ -25,7 +25,7 @@ Sample Generator::run() {
     u32 weight;
     Production grow;
   } productions[] = {
-      {16, &Generator::chain},     {16, &Generator::linears},  {8, &Generator::mutate},
+      {16, &Generator::chain},     {30, &Generator::linears},  {8, &Generator::mutate},
       {5, &Generator::cache},      {5, &Generator::optimiser}, {5, &Generator::reshape},
       {4, &Generator::requantise}, {4, &Generator::attention}, {4, &Generator::move},
       {3, &Generator::join},       {3, &Generator::take},      {3, &Generator::rows},
@@ -36,14 +36,16 @@ Sample Generator::run() {
   };
   u32 total = 0;
   for (const auto& p : productions) total += p.weight;
-  const u32 count = 1 + choices_.below(5);
-  for (u32 i = 0; i < count && b_.graph.calls.size() < 12; ++i)
-    choices_.span([&] {
-      u32 drawn = choices_.below(total);
-      const auto* p = productions;
-      while (drawn >= p->weight) drawn -= (p++)->weight;
-      (this->*p->grow)();
-    });
+  const auto grow = [&] {
+    u32 drawn = choices_.below(total);
+    const auto* p = productions;
+    while (drawn >= p->weight) drawn -= (p++)->weight;
+    (this->*p->grow)();
+  };
+  choices_.repeat(65, [&](u32) {
+    grow();
+    return b_.graph.calls.size() < 12;
+  });
   choose_outputs();
 
   Sample out{b_, {}, may_be_refused_};
@@ -156,7 +158,7 @@ u32 Generator::name_of(u32 id) {
   std::vector<u32> names;
   for (const Known& other : known_)
     if (other.memory == k.memory) names.push_back(other.id);
-  if (choices_.percent(25)) {
+  if (choices_.percent(12)) {
     Known other = k;
     other.id = b_.tensor(k.dtype, shape_of(k.sizes));
     op("et_vk.prepack.default", {k.memory, other.id});

@@ -31,7 +31,7 @@ void Generator::linears() {
   const u32 depth = width_ % 4 == 0 ? width_ : 8;
   Sizes sizes = choices_.percent(15) ? Sizes{{1}, {rows_, is_live_}, {depth}} : Sizes{{rows_, is_live_}, {depth}};
   u32 x = some(sizes);
-  if (choices_.percent(30)) {
+  if (choices_.percent(45)) {
     const u32 gain = name_of(constant(DType::f32, {{depth}})), y = result(DType::f32, sizes);
     op("et_vk.rms_norm.default", {x, gain, b_.number(1e-5), y});
     x = y;
@@ -45,21 +45,20 @@ void Generator::linears() {
     default: break;
   }
   const bool biased = choices_.percent(25);
-  const u32 count = 1 + choices_.below(4);
-  for (u32 i = 0; i < count; ++i)
-    choices_.span([&] {
-      const u32 y = linear_q4(x, sizes, weight(columns, depth), biased);
-      Sizes out = sizes;
-      out.back() = {columns};
-      if (choices_.percent(35)) {  // a residual, or something like one
-        find(y)->read = true;
-        const u32 other = some(choices_.percent(85) ? out : narrower(out));
-        const u32 alpha = choices_.percent(85) ? integer(1) : b_.number(0.5), z = result(DType::f32, out);
-        op("aten.add.Tensor", either(y, other, {alpha, z}));
-      }
-      if (depth_++ == 0 && choices_.percent(25)) choices_.percent(60) ? mutate() : requantise();
-      --depth_;
-    });
+  choices_.repeat(60, [&](u32 i) {
+    const u32 y = linear_q4(x, sizes, weight(columns, depth), biased);
+    Sizes out = sizes;
+    out.back() = {columns};
+    if (choices_.percent(35)) {  // a residual, or something like one
+      find(y)->read = true;
+      const u32 other = some(choices_.percent(85) ? out : narrower(out));
+      const u32 alpha = choices_.percent(85) ? integer(1) : b_.number(0.5), z = result(DType::f32, out);
+      op("aten.add.Tensor", either(y, other, {alpha, z}));
+    }
+    if (depth_++ == 0 && choices_.percent(25)) choices_.percent(60) ? mutate() : requantise();
+    --depth_;
+    return i < 3;
+  });
 }
 
 // silu(first) · second

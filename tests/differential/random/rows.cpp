@@ -31,8 +31,8 @@ void Generator::norm() {
   const Sizes sizes{{rows_, is_live_}, {width_}};
   u32 x = some(sizes);
   if (choices_.percent(50)) {  // behind a residual
-    const u32 sum = result(DType::f32, sizes), other = some(sizes);
-    op("aten.add.Tensor", either(x, other == sum ? x : other, {integer(1), sum}));
+    const u32 other = some(sizes), sum = result(DType::f32, sizes);
+    op("aten.add.Tensor", either(x, other, {integer(1), sum}));
     x = sum;
     find(x)->read = true;
   }

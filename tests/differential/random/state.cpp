@@ -59,7 +59,7 @@ void Generator::cache() {
   const u32 cache =
       !there.empty() && choices_.percent(50) ? there[choices_.below(u32(there.size()))] : constant(DType::f32, sizes);
   const auto product = [&](u32 a) {
-    const u32 y = result(DType::f32, sizes, false), b = some(choices_.percent(70) ? sizes : narrower(sizes));
+    const u32 b = some(choices_.percent(70) ? sizes : narrower(sizes)), y = result(DType::f32, sizes, false);
     op("aten.mul.Tensor", either(a, b, {y}));
     return y;
   };
@@ -147,8 +147,7 @@ void Generator::number_from_input() {
     const u32 copy = b_.tensor(DType::i32, {1});
     op("aten.clone.default", {at, null(), copy});
     at = copy;
-  }
-  if (choices_.percent(15)) {  // the host does not know what is there then
+  } else if (choices_.percent(15)) {  // the host does not know what is there then
     op("aten.minimum.default", {at, constant(DType::i32, {{1}}, {Fill::indices, size}), at});
     may_be_refused_ = true;
   }
