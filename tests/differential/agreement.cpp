@@ -116,28 +116,43 @@ std::string difference(const EngineRun& run, const Expected& expected, bool may_
   return "";
 }
 
+// A graph and what is known about its results.
+class Comparison {
+ public:
+  explicit Comparison(const Sample& sample) : sample_(sample), program_(sample.graph.program()) {}
+
+  std::string with(Passes passes) {
+    try {
+      if (expected_.values.empty()) expected_ = expect(program_, sample_, few_runs);
+    } catch (const std::exception& e) {
+      return str("the reference refuses it: ", e.what());
+    }
+    const EngineRun run = run_engine(program_, sample_, passes == Passes::on ? LoadOptions() : test::without_passes());
+    const std::string problem = difference(run, expected_, sample_.may_be_refused);
+    if (problem.empty() || sure_) return problem;
+    // A step that jumps at a value, such as rounding, may have been missed by few runs.
+    expected_ = expect(program_, sample_, many_runs);
+    sure_ = true;
+    return difference(run, expected_, sample_.may_be_refused);
+  }
+
+ private:
+  const Sample& sample_;
+  std::vector<std::byte> program_;
+  Expected expected_;
+  bool sure_ = false;
+};
+
 }  // namespace
 
+std::string disagreement(const Sample& sample, Passes passes) { return Comparison(sample).with(passes); }
+
 std::string disagreement(const Sample& sample) {
-  const std::vector<std::byte> program = sample.graph.program();
-  Expected expected;
-  try {
-    expected = expect(program, sample, few_runs);
-  } catch (const std::exception& e) {
-    return str("the reference refuses it: ", e.what());
-  }
-  const EngineRun runs[] = {run_engine(program, sample, {}), run_engine(program, sample, test::without_passes())};
-  const auto differences = [&] {
-    const std::string on = difference(runs[0], expected, sample.may_be_refused);
-    const std::string off = difference(runs[1], expected, sample.may_be_refused);
-    if (on == off) return on.empty() ? "" : str("with and without passes: ", on);
-    return str(on.empty() ? "" : "with passes: ", on, on.empty() || off.empty() ? "" : "; ",
-               off.empty() ? "" : "without passes: ", off);
-  };
-  if (differences().empty()) return "";
-  // A step that jumps at a value, such as rounding, may have been missed by few runs.
-  expected = expect(program, sample, many_runs);
-  return differences();
+  Comparison comparison(sample);
+  const std::string on = comparison.with(Passes::on), off = comparison.with(Passes::off);
+  if (on == off) return on.empty() ? "" : str("with and without passes: ", on);
+  return str(on.empty() ? "" : "with passes: ", on, on.empty() || off.empty() ? "" : "; ",
+             off.empty() ? "" : "without passes: ", off);
 }
 
 void expect_agreement(const test::GraphBuilder& graph, std::vector<Step> steps) {

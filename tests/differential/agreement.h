@@ -6,7 +6,9 @@
 
 namespace pteron::differential {
 
-// What differs, with all passes on or off; empty if nothing does.
+enum class Passes { on, off };
+
+// What differs with all passes on or off; empty if nothing does.
 //
 // How far an element may be off is not a constant. Every op of the interpreter knows how far rounding may move its
 // result: so many halves of f32's last place of the sum of its terms' magnitudes, one for each term added up, and a
@@ -14,6 +16,8 @@ namespace pteron::differential {
 // much, up, down and at random, so that later ops make of it what they do; the engine, whose roundings are other ones
 // of that size, may be off by four times what is seen and by the output's own last place. Elements that are sometimes
 // finite and sometimes not are not compared; others must be NaN or infinite where the reference's are.
+std::string disagreement(const Sample& sample, Passes passes);
+// What differs with the one or the other.
 std::string disagreement(const Sample& sample);
 
 // The same as a failure of the test.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// usage: differential_tests [--graphs N] [--seed S] [gtest's options]
+// usage: differential_tests [--graphs N] [--seed S] [--shrink N] [gtest's options]
 #include "differential/options.h"
 
 #include <gtest/gtest.h>
@@ -28,6 +28,8 @@ bool read_options(int argc, char** argv) {
       chosen().graphs = u32(number);
     else if (std::strcmp(argv[i], "--seed") == 0)
       chosen().seed = number;
+    else if (std::strcmp(argv[i], "--shrink") == 0)
+      chosen().shrink = u32(number);
     else
       return false;
   }
@@ -39,6 +41,6 @@ bool read_options(int argc, char** argv) {
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   if (!pteron::differential::read_options(argc, argv))
-    return std::puts("usage: differential_tests [--graphs N] [--seed S]"), 2;
+    return std::puts("usage: differential_tests [--graphs N] [--seed S] [--shrink N]"), 2;
   return RUN_ALL_TESTS();
 }

@@ -10,6 +10,7 @@ namespace pteron::differential {
 struct Options {
   std::optional<u32> graphs;
   std::optional<u64> seed;  // of the first graph; the next one's is one more
+  u32 shrink = 3;           // failures that are made simple and printed as tests
 };
 const Options& options();
 

@@ -15,8 +15,7 @@
 namespace pteron::differential {
 namespace {
 
-constexpr u32 shrink_tries = 300;
-constexpr u32 enough_failures = 5;  // to look at, each with a simple graph
+constexpr u32 shrink_tries = 600;
 
 volatile std::sig_atomic_t running_high, running_low;
 
@@ -33,14 +32,10 @@ void remember(u64 seed) {
   running_low = std::sig_atomic_t(u32(seed));
 }
 
-// What goes wrong, without numbers: two graphs that fail in the same way need not both be looked at.
-std::string kind_of(const std::string& problem) { return problem.substr(0, problem.find(':')); }
-
 void report(u64 seed, const Choices& choices, const std::string& problem) {
-  const std::string kind = kind_of(problem);
-  const auto fails = [&](const Sample& s) { return kind_of(disagreement(s)) == kind; };
-  Choices simple(shrink(choices.made(), fails, shrink_tries));
-  const Sample sample = sample_of(simple);
+  const Passes passes = disagreement(sample_of(choices.made()), Passes::on).empty() ? Passes::off : Passes::on;
+  const auto fails = [&](const Sample& s) { return !disagreement(s, passes).empty(); };
+  const Sample sample = sample_of(shrink(choices.made(), fails, shrink_tries));
   ADD_FAILURE() << "seed " << seed << ": " << problem << "\nat its simplest: " << disagreement(sample) << "\n"
                 << as_code(sample, "Seed" + std::to_string(seed));
 }
@@ -57,7 +52,7 @@ void check(u64 first, u32 graphs, bool expect_firings) {
     firings.count(sample);
     const std::string problem = disagreement(sample);
     if (problem.empty()) continue;
-    if (++failures <= enough_failures)
+    if (++failures <= options().shrink)
       report(seed, choices, problem);
     else
       std::printf("seed %" PRIu64 ": %s\n", seed, problem.c_str());

@@ -82,8 +82,7 @@ TEST(Shrink, LeavesLittleBesideWhatMatters) {
     Choices choices(seed);
     if (const Sample sample = sample_of(choices); !fails(sample) || sample.graph.graph.calls.size() < 6) continue;
     ++found;
-    Choices simple(shrink(choices.made(), fails, 2000));
-    const Sample sample = sample_of(simple);
+    const Sample sample = sample_of(shrink(choices.made(), fails, 2000));
     EXPECT_TRUE(fails(sample));
     EXPECT_LE(sample.graph.graph.calls.size(), 2u) << as_code(sample, "TooLong");
   }

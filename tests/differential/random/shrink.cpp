@@ -7,6 +7,11 @@ namespace pteron::differential {
 
 Sample sample_of(Choices& choices) { return Generator(choices).run(); }
 
+Sample sample_of(std::vector<u32> choices) {
+  Choices replay(std::move(choices));
+  return sample_of(replay);
+}
+
 namespace {
 
 class Shrinker {
