@@ -14,6 +14,7 @@ Generator::Generator(Choices& choices) : choices_(choices) {
   rows_ = choices_.of(heights);
   is_live_ = choices_.percent(25);
   if (is_live_) rows_ = 2 + choices_.below(5);
+  prepacks_ = choices_.percent(40);
   const u32 steps = 1 + choices_.below(3);
   for (u32 i = 0; i < steps; ++i) live_.push_back(is_live_ ? rows_ - choices_.below(rows_) : rows_);
   data_ = choices_.below(1u << 20);
@@ -158,7 +159,7 @@ u32 Generator::name_of(u32 id) {
   std::vector<u32> names;
   for (const Known& other : known_)
     if (other.memory == k.memory) names.push_back(other.id);
-  if (choices_.percent(12)) {
+  if (prepacks_ && choices_.percent(25)) {
     Known other = k;
     other.id = b_.tensor(k.dtype, shape_of(k.sizes));
     op("et_vk.prepack.default", {k.memory, other.id});

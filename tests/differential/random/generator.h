@@ -119,7 +119,7 @@ class Generator {
   std::vector<Weight> weights_;
   std::vector<u32> live_;  // by step
   u32 rows_ = 1, width_ = 8, data_ = 0, depth_ = 0;
-  bool is_live_ = false, may_be_refused_ = false;
+  bool is_live_ = false, prepacks_ = false, may_be_refused_ = false;
   std::optional<u32> length_;
 };
 

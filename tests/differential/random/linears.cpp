@@ -38,10 +38,11 @@ void Generator::linears() {
     find(x)->read = true;
   }
   const u32 columns = choices_.percent(60) ? width_ : 1 + choices_.below(10);
-  switch (choices_.below(8)) {
-    case 5: return gated(x, sizes, columns);
-    case 6: return planes(x, sizes, columns);
-    case 7: return offsets(x, sizes, columns);
+  switch (choices_.below(7)) {
+    case 3:
+    case 4: return gated(x, sizes, columns);
+    case 5: return planes(x, sizes, columns);
+    case 6: return offsets(x, sizes, columns);
     default: break;
   }
   const bool biased = choices_.percent(25);
