@@ -1,6 +1,6 @@
 # base, format, gpu (the port's common part), graph, ops, runtime, llm: portable, without exceptions.
 file(GLOB PTERON_SOURCES CONFIGURE_DEPENDS
-  src/base/*.cpp src/format/*.cpp src/gpu/*.cpp src/graph/*.cpp src/graph/passes/*.cpp src/ops/*.cpp src/runtime/*.cpp
+  src/base/*.cpp src/format/*.cpp src/gpu/*.cpp src/graph/*.cpp src/ops/*.cpp src/ops/passes/*.cpp src/runtime/*.cpp
   src/llm/*.cpp src/llm/*/*.cpp)
 if(NOT PTERON_WASM)
   file(GLOB converter CONFIGURE_DEPENDS src/convert/*.cpp)

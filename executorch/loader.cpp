@@ -3,7 +3,7 @@
 
 #include "format/delegate_graph.h"
 #include "graph/loading.h"
-#include "graph/passes/pass.h"
+#include "graph/pass.h"
 
 namespace pteron::et {
 namespace {

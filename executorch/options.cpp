@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "options.h"
 
-#include "graph/passes/pass.h"
+#include "graph/pass.h"
 
 #include <executorch/runtime/platform/log.h>
 

@@ -8,7 +8,8 @@ Kernel files and the snippets that they use declare bindings in WGSL; this scrip
     //! use NAME…          shared snippets (files under snippets/) that go in front
     //! enable f16|subgroups
     //! variadic           tensors are bound by the specialisation, behind the parameters
-Each src/ops/<noun>.cpp that mentions `OpList <noun>_ops` contributes that list to the op table.
+Each src/ops/<noun>.cpp contributes its list `OpList <noun>_ops` to the op table. A file without ops has a header for
+those that use it.
 """
 import pathlib
 import re
@@ -52,6 +53,7 @@ def write_if_changed(path: pathlib.Path, text: str) -> None:
 
 def main() -> None:
     ops, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    headers = pathlib.Path(__file__).resolve().parent.parent / "src" / "ops"
     out.mkdir(parents=True, exist_ok=True)
     header = ["#pragma once", '#include "graph/kernel.h"', "namespace pteron::kernels {"]
     body = ['#include "kernels.h"', '#include "graph/op.h"', "namespace pteron::kernels {", "using gpu::BindingKind;"]
@@ -92,7 +94,15 @@ def main() -> None:
         body.append(f'  if (name == "{name}") return kernels::snippet_{name};')
     body.append("  return {};\n}")
     body.append("}")
-    nouns = [p.stem for p in sorted(ops.glob("*.cpp")) if re.search(rf"OpList {p.stem}_ops\b", p.read_text())]
+    nouns = []
+    for path in sorted(ops.glob("*.cpp")):
+        if path.stem.endswith("_test"):
+            continue
+        text = path.read_text()
+        if re.search(rf"^extern const OpList {path.stem}_ops = ", text, re.M):
+            nouns.append(path.stem)
+        elif "OpEntry" in text or not headers.joinpath(f"{path.stem}.h").exists():
+            sys.exit(f"{path}: registers no ops; define `extern const OpList {path.stem}_ops`")
     body.append("namespace pteron::ops {")
     body += [f"extern const graph::OpList {noun}_ops;" for noun in nouns]
     body.append("}\nnamespace pteron::graph {")

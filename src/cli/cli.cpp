@@ -55,8 +55,9 @@ ProgressFn progress_bar(std::string verb) {
   if (!os::stderr_is_terminal()) return {};
   auto last = std::make_shared<std::string>();
   return [last, verb](const Progress& p) {
+    if (p.total == 0) return true;  // nobody knows yet
     const bool bytes = p.phase != "pipelines";
-    const f64 part = p.total > 0 ? f64(p.done) / f64(p.total) : 1;
+    const f64 part = f64(p.done) / f64(p.total);
     const int width = std::clamp(int(os::terminal_width()) - 50, 10, 40);
     const int filled = int(part * width);
     std::string line =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/cli.h"
-#include "graph/passes/pass.h"
+#include "graph/pass.h"
 
 #include <pteron/inspect.h>
 

@@ -21,6 +21,8 @@ int main(int argc, char** argv) {
   // Mesa's device-selection layer looks for a Wayland display and complains if there is none; we choose devices
   // ourselves.
   setenv("NODEVICE_SELECT", "1", 0);
+  // Both streams may go to one file: what is said first stands first.
+  std::setvbuf(stdout, nullptr, _IOLBF, 1 << 16);
   CLI::App app{"Runs ExecuTorch programs (.pte) on the GPU through WebGPU."};
   app.set_version_flag("--version", std::string("pteron ") + version());
   app.require_subcommand(1);

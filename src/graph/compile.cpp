@@ -31,6 +31,13 @@ DType device_dtype(DType t, const gpu::Features& features) {
   }
 }
 
+bool is_plain_copy(const Facts& facts, const Op& op) {
+  if (!op.entry || !op.entry->is(copies)) return false;
+  const ValueId from = op.args.front(), to = op.args.back();
+  return facts.dtype[from] == facts.dtype[to] &&
+         facts.graph->tensor(from)->max.numel() == facts.graph->tensor(to)->max.numel();
+}
+
 namespace {
 
 u64 round_up(u64 bytes, u64 multiple) { return (bytes + multiple - 1) / multiple * multiple; }
@@ -41,7 +48,6 @@ class Compiler {
 
   Status run(std::vector<UnsupportedOp>* problems) {
     init_facts();
-    find_origins();
     TRY_DO(Surveyor(c_, traffic_).run(problems));
     if (problems && !problems->empty()) return {};
     const bool halved = options_.f16_kv_cache && halve_caches();
@@ -64,10 +70,9 @@ class Compiler {
     const size_t count = graph.values.size();
     c_.facts.graph = &c_.graph;
     c_.facts.dtype.assign(count, DType::f32);
-    c_.facts.root.resize(count);
+    c_.facts.effects = Effects(graph);
     c_.facts.varies.assign(count, 0);
     for (ValueId id = 0; id < count; ++id) {
-      c_.facts.root[id] = id;
       if (const Tensor* tensor = graph.tensor(id))
         c_.facts.dtype[id] = device_dtype(tensor->dtype, c_.facts.device.features);
     }
@@ -77,28 +82,13 @@ class Compiler {
     }
   }
 
-  // Is this op's result the same bytes as its first argument?
-  bool is_plain_copy(const Op& op) const {
-    if (!op.entry || !op.entry->copies || op.args.size() < 2) return false;
-    const Tensor* from = c_.graph.tensor(op.args.front());
-    const Tensor* to = c_.graph.tensor(op.args.back());
-    return from && to && c_.facts.dtype[op.args.front()] == c_.facts.dtype[op.args.back()] &&
-           from->max.numel() == to->max.numel();
-  }
-
-  void find_origins() {
-    c_.origin.assign(c_.graph.values.size(), std::nullopt);
-    for (u32 i = 0; i < c_.graph.inputs.size(); ++i) c_.origin[c_.graph.inputs[i]] = i;
-    for (const Op& op : c_.graph.ops)
-      if (is_plain_copy(op)) c_.origin[op.args.back()] = c_.origin[op.args.front()];
-  }
-
   // Ops take any type of a cache, or refuse it in the survey that follows.
   bool halve_caches() {
     bool any = false;
     for (const Traffic::CacheUse& use : traffic_.caches) {
       if (!use.writes || !c_.graph.tensor(use.value)->constant || c_.facts.dtype[use.value] != DType::f32) continue;
-      c_.facts.dtype[use.value] = DType::f16;
+      for (ValueId id = 0; id < c_.graph.values.size(); ++id)
+        if (root(id) == root(use.value)) c_.facts.dtype[id] = DType::f16;
       any = true;
     }
     return any;
@@ -106,59 +96,55 @@ class Compiler {
 
   // Lets copies share their source's memory where nobody writes to either behind the other's back.
   bool alias_copies() {
-    std::vector<i64> last_write(c_.graph.values.size(), -1);
-    std::vector<u32> writers(c_.graph.values.size(), 0);
-    for (u32 op = 0; op < c_.graph.ops.size(); ++op)
-      for (ValueId id : traffic_.writes[op]) last_write[id] = op, ++writers[id];
+    Effects& effects = c_.facts.effects;
     bool any = false;
     for (u32 i = 0; i < c_.graph.ops.size(); ++i) {
       const Op& op = c_.graph.ops[i];
-      if (!is_plain_copy(op)) continue;
-      const ValueId from = c_.facts.root[op.args.front()], to = op.args.back();
-      if (from == to || c_.facts.root[to] != to || c_.graph.is_input(to) || c_.graph.tensor(to)->constant) continue;
+      if (!is_plain_copy(c_.facts, op)) continue;
+      const ValueId from = op.args.front(), to = op.args.back();
+      if (root(from) == root(to) || c_.graph.is_input(to) || c_.graph.tensor(to)->constant) continue;
       // `to` is written by this op alone, and `from` by nobody after it.
-      if (writers[to] > 1 || last_write[to] > i64(i) || last_write[from] >= i64(i)) continue;
-      c_.facts.root[to] = from;
+      const auto written_later = [&](u32 other) { return other > i && effects.writes(other, from); };
+      if (effects.writers(to) > 1 || std::ranges::any_of(effects.touching(from), written_later)) continue;
+      effects.share(i, from, to);
       any = true;
     }
     return any;
   }
 
-  ValueId root(ValueId id) const { return c_.facts.root[id]; }
+  ValueId root(ValueId id) const { return c_.facts.effects.memory(id); }
 
   // Ops that depend on constants alone.
   void find_constant_ops() {
     const Graph& graph = c_.graph;
-    std::vector<u32> writers(graph.values.size(), 0);
-    for (const auto& written : traffic_.writes)
-      for (ValueId id : written) ++writers[root(id)];
+    const Effects& effects = c_.facts.effects;
     std::vector<u8> fixed(graph.values.size(), 0), faults(graph.ops.size(), 0);
     for (ValueId id = 0; id < graph.values.size(); ++id)
-      fixed[id] = graph.tensor(id) && graph.tensor(id)->constant && writers[id] == 0;
+      if (effects.is_fixed(graph, id)) fixed[root(id)] = 1;
     for (const FaultSlot& fault : c_.faults) faults[fault.op] = 1;
-    const auto is_fixed = [&](ValueId id) { return fixed[root(id)] != 0; };
-    const auto is_new = [&](ValueId id) {
-      const ValueId r = root(id);
-      return writers[r] == 1 && !graph.tensor(r)->constant && !graph.is_input(r);
+    const auto stays = [&](const Use& use) {
+      if (use.writes())
+        return effects.writers(use.value) == 1 && !graph.is_input(root(use.value)) && !is_state(use.value);
+      return use.role == Role::shape || fixed[root(use.value)] != 0;
     };
     for (u32 op = 0; op < graph.ops.size(); ++op) {
       OpPlan& plan = c_.ops[op];
-      const auto &reads = traffic_.reads[op], &writes = traffic_.writes[op];
       const auto varies = [&](ValueId id) { return c_.facts.varies[id] != 0; };
-      plan.is_constant = !plan.reads_host && !faults[op] && std::ranges::none_of(plan.reads, varies) &&
-                         std::ranges::all_of(reads, is_fixed) && std::ranges::all_of(writes, is_new);
-      if (plan.is_constant)
-        for (ValueId id : writes) fixed[root(id)] = 1;
+      plan.is_constant = plan.host_reads.empty() && !faults[op] && std::ranges::none_of(plan.reads, varies) &&
+                         std::ranges::all_of(effects.of(op), stays);
+      if (!plan.is_constant) continue;
+      for (const Use& use : effects.of(op))
+        if (use.writes()) fixed[root(use.value)] = 1;
     }
   }
 
   void assign_storage() {
     const Graph& graph = c_.graph;
     c_.storage.assign(graph.values.size(), {});
-    std::vector<u8> used(graph.values.size(), 0), written(graph.values.size(), 0);
+    std::vector<u8> used(graph.values.size(), 0);
     for (u32 op = 0; op < graph.ops.size(); ++op) {
       for (ValueId id : traffic_.reads[op]) used[root(id)] = 1;
-      for (ValueId id : traffic_.writes[op]) used[root(id)] = written[root(id)] = 1;
+      for (ValueId id : traffic_.writes[op]) used[root(id)] = 1;
     }
     for (ValueId id : graph.outputs)
       if (graph.tensor(id)) used[root(id)] = 1;
@@ -167,7 +153,8 @@ class Compiler {
       const Tensor& tensor = *graph.tensor(id);
       Storage& storage = c_.storage[id];
       storage.bytes = round_up(std::max<u64>(tensor.max.numel() * size_of(c_.facts.dtype[id]), 1), 16);
-      if (tensor.constant && written[id]) {
+      const bool written = c_.facts.effects.writers(id) > 0;
+      if (tensor.constant && written) {
         storage.kind = StorageKind::state;
         storage.index = u32(c_.states.size());
         c_.states.push_back({*tensor.constant, id, tensor.dtype, c_.facts.dtype[id], storage.bytes, cache_axis(id),
@@ -175,7 +162,7 @@ class Compiler {
       } else if (tensor.constant) {
         storage.kind = StorageKind::constant;
         storage.index = constant_use(tensor, id, storage.bytes);
-      } else if (graph.is_input(id) && !written[id] && storage.bytes <= arena_input_limit) {
+      } else if (graph.is_input(id) && !written && storage.bytes <= arena_input_limit) {
         storage.kind = StorageKind::input;
       } else {
         storage.kind = StorageKind::transient;
@@ -196,14 +183,11 @@ class Compiler {
     if (!axis || shape.product(0, *axis) != 1) return 0;
     for (ValueId output : c_.graph.outputs)
       if (c_.graph.tensor(output) && root(output) == id) return 0;
-    const auto is_it = [&](ValueId value) { return root(value) == id; };
-    for (u32 op = 0; op < c_.graph.ops.size(); ++op) {
-      const bool touches =
-          std::ranges::any_of(traffic_.reads[op], is_it) || std::ranges::any_of(traffic_.writes[op], is_it);
+    for (u32 op : c_.facts.effects.touching(id)) {
       const auto declares = [&](const Traffic::CacheUse& use) {
         return use.op == op && use.axis == *axis && root(use.value) == id;
       };
-      if (touches && std::ranges::none_of(traffic_.caches, declares)) return 0;
+      if (std::ranges::none_of(traffic_.caches, declares)) return 0;
     }
     const u64 bytes = shape.product(*axis + 1, shape.rank()) * size_of(c_.facts.dtype[id]);
     return bytes % 16 == 0 ? bytes : 0;
@@ -346,6 +330,11 @@ class Compiler {
     if (!c_.faults.empty()) c_.memory.arena += round_up(c_.faults.size() * 8, 16);
   }
 
+  bool is_state(ValueId id) const {
+    const Tensor* tensor = c_.graph.tensor(root(id));
+    return tensor && tensor->constant && c_.facts.effects.writers(id) > 0;
+  }
+
   // Which outputs does each op work for?
   void find_consumers() {
     constexpr u64 always = ~u64(0);
@@ -354,21 +343,22 @@ class Compiler {
       wanted[root(c_.graph.outputs[i])] |= u64(1) << std::min<u32>(i, 63);
     for (size_t op = c_.graph.ops.size(); op-- > 0;) {
       OpPlan& plan = c_.ops[op];
-      for (ValueId id : traffic_.writes[op]) {
-        plan.needed_by |= wanted[root(id)];
-        plan.has_effects |= c_.storage[root(id)].kind == StorageKind::state;
+      const auto uses = c_.facts.effects.of(u32(op));
+      for (const Use& use : uses) {
+        if (!use.writes()) continue;
+        plan.needed_by |= wanted[root(use.value)];
+        plan.has_effects |= is_state(use.value);
       }
       // What runs for its effects needs its inputs always, also if no output is wanted.
       plan.has_effects |= plan.needed_by == always;
       const u64 pass_on = plan.has_effects ? always : plan.needed_by;
-      for (ValueId id : traffic_.reads[op]) wanted[root(id)] |= pass_on;
-      if (plan.has_effects)
-        for (ValueId id : traffic_.writes[op]) wanted[root(id)] |= pass_on;
+      for (const Use& use : uses)
+        if (use.reads() || plan.has_effects) wanted[root(use.value)] |= pass_on;
     }
   }
 
   bool plans_often(const OpPlan& op) const {
-    if (op.reads_host) return true;
+    if (!op.host_reads.empty()) return true;
     return std::any_of(op.reads.begin(), op.reads.end(), [&](ValueId id) {
       return c_.facts.varies[id] && std::holds_alternative<SymInt>(c_.graph.values[id]);
     });
@@ -407,23 +397,6 @@ class Compiler {
   Traffic traffic_;
 };
 
-// Constants reach ops through `prepack`, which for a buffer runtime is nothing: its result is the constant itself.
-Status fold_prepack(Graph& graph) {
-  for (const Op& op : graph.ops) {
-    if (op.name != "et_vk.prepack.default") continue;
-    const Tensor* source = op.args.size() == 2 ? graph.tensor(op.args[0]) : nullptr;
-    auto* result = op.args.size() == 2 ? std::get_if<Tensor>(&graph.values[op.args[1]]) : nullptr;
-    if (!source || !result) return within(Status(invalid("it should have a constant and a result")), describe(op));
-    if (!source->constant) return within(Status(invalid("value ", op.args[0], " is not a constant")), describe(op));
-    if (source->dtype != result->dtype || !(source->max == result->max))
-      return within(Status(invalid("its result ", result->max, " ", result->dtype, " differs from the constant ",
-                                   source->max, " ", source->dtype)),
-                    describe(op));
-    result->constant = source->constant;
-  }
-  return {};
-}
-
 }  // namespace
 
 Result<std::shared_ptr<const CompiledGraph>> compile(Graph graph, const gpu::DeviceInfo& device,
@@ -443,7 +416,6 @@ Result<std::shared_ptr<const CompiledGraph>> compile(Graph graph, const gpu::Dev
         "a KV cache in half precision was asked for, but ",
         device.adapter.name.empty() ? "a device with no more than WebGPU's defaults" : device.adapter.name,
         " has no f16; use a cache in float32");
-  TRY_DO(fold_prepack(compiled->graph));
   TRY_DO(Compiler(*compiled, options).run(problems));
   return compiled;
 }

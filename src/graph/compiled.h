@@ -29,8 +29,13 @@ struct OpPlan {
   u32 first_slot = 0, slots = 0;      // in the parameter arena; one per dispatch
   u64 needed_by = 0;                  // bit i: output i depends on this op (bit 63 stands for all from the 64th on)
   bool has_effects = false;           // writes state, or works for an op that does: runs whatever outputs are wanted
-  bool reads_host = false;            // looks at the contents of an input: plans at every execute
-  bool is_constant = false;           // always gives the same, which stays where it is: runs once per instance
+  struct HostRead {
+    ValueId value;
+    u32 input;  // of which it is a copy; index into Graph::inputs
+    bool operator==(const HostRead&) const = default;
+  };
+  std::vector<HostRead> host_reads;  // values whose contents the plan looks at, so that it runs at every execute
+  bool is_constant = false;          // always gives the same, which stays where it is: runs once per instance
 };
 
 enum class StorageKind : u8 {
@@ -110,7 +115,6 @@ struct CompiledGraph {
   std::vector<Storage> storage;        // by value
   std::vector<ConstantUse> constants;  // used by the GPU; Operand::packed counts these
   std::vector<StateUse> states;
-  std::vector<std::optional<u32>> origin;  // by value: the graph input that it is an unchanged copy of
   std::vector<IndexCheck> index_checks;
   std::vector<FaultSlot> faults;
   MemoryPlan memory;
@@ -129,6 +133,9 @@ constexpr u64 arena_input_limit = 64 << 10;  // larger inputs are written to a p
 Result<std::shared_ptr<const CompiledGraph>> compile(Graph graph, const gpu::DeviceInfo& device,
                                                      const CompileOptions& options,
                                                      std::vector<UnsupportedOp>* problems = nullptr);
+
+// Is this op's result the same bytes as its first argument?
+bool is_plain_copy(const Facts& facts, const Op& op);
 
 // How the device stores a dtype: 64-bit types are narrowed; f16 is widened where shaders lack it.
 DType device_dtype(DType t, const gpu::Features& features);

@@ -12,7 +12,9 @@
 namespace pteron::graph {
 
 Result<i64> Instance::host_element(ValueId tensor, u64 flat_index) {
-  const u32 input_index = *c_.origin[tensor];
+  const auto source = std::ranges::find(c_.ops[op_].host_reads, tensor, &OpPlan::HostRead::value);
+  if (source == c_.ops[op_].host_reads.end()) return internal_error("value ", tensor, " is read without a plan to");
+  const u32 input_index = source->input;
   const auto known = std::ranges::find_if(
       host_reads_, [&](const HostRead& read) { return read.input == input_index && read.index == flat_index; });
   if (foreseeing_) {

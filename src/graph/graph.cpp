@@ -4,6 +4,7 @@
 #include "graph/op.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace pteron::graph {
 namespace {
@@ -33,7 +34,54 @@ Result<Value> build_tensor(const format::GraphTensor& tensor, Graph& graph, cons
   return Value(std::move(out));
 }
 
+// Constants reach ops through `prepack`, which for a buffer runtime is nothing: its result is the constant itself.
+Status fold_prepack(Graph& graph, const Op& op) {
+  const Tensor& source = *graph.tensor(op.args[0]);
+  Tensor& result = std::get<Tensor>(graph.values[op.args[1]]);
+  if (!source.constant) return invalid("value ", op.args[0], " is not a constant");
+  if (source.dtype != result.dtype || !(source.max == result.max))
+    return invalid("its result ", result.max, " ", result.dtype, " differs from the constant ", source.max, " ",
+                   source.dtype);
+  result.constant = source.constant;
+  return {};
+}
+
+// Finds the op's entry and brings its arguments into the form that it expects.
+Status resolve(Graph& graph, Op& op) {
+  op.entry = find_op(op.name);
+  if (!op.entry) return unsupported("this op is not implemented");
+  if (op.entry->is(internal)) return invalid("this op is the engine's own; a file can't have it");
+  TRY_DO(fit_arguments(graph, op));
+  return op.entry->is(prepacks) ? fold_prepack(graph, op) : Status();
+}
+
 }  // namespace
+
+std::optional<i64> exact_integer(f64 value) {
+  if (std::floor(value) != value || std::abs(value) > 9.0e15) return std::nullopt;
+  return i64(value);
+}
+
+std::string_view type_name(const Value& value) {
+  static constexpr std::string_view names[] = {"Null",
+                                               "an integer",
+                                               "a number",
+                                               "a boolean",
+                                               "a tensor",
+                                               "a list of integers",
+                                               "a list of numbers",
+                                               "a list of booleans",
+                                               "a list of values",
+                                               "a string",
+                                               "a symbolic integer"};
+  return names[value.index()];
+}
+
+ValueId Op::arg(std::string_view parameter) const {
+  const auto params = entry->signature.params;
+  const auto found = std::ranges::find(params, parameter, &Parameter::name);
+  return found == params.end() ? no_value : args[size_t(found - params.begin())];
+}
 
 bool Graph::is_output(ValueId id) const { return std::find(outputs.begin(), outputs.end(), id) != outputs.end(); }
 bool Graph::is_input(ValueId id) const { return std::find(inputs.begin(), inputs.end(), id) != inputs.end(); }
@@ -41,7 +89,7 @@ bool Graph::is_input(ValueId id) const { return std::find(inputs.begin(), inputs
 std::string describe(const Op& op) { return str("op ", op.position, " ", op.name); }
 
 Result<Graph> build_graph(const format::DelegateGraph& file, DataLocation blob, const FindData& find,
-                          std::vector<UnsupportedOp>* missing) {
+                          std::vector<UnsupportedOp>* problems) {
   Graph graph;
   for (const format::GraphValue& value : file.values) {
     if (const auto* tensor = std::get_if<format::GraphTensor>(&value)) {
@@ -65,13 +113,13 @@ Result<Graph> build_graph(const format::DelegateGraph& file, DataLocation blob, 
     op.name = call.name;
     op.args = call.args;
     op.node_id = call.node_id;
-    op.position = u32(graph.ops.size());
-    op.entry = find_op(op.name);
-    if (!op.entry) {
-      if (!missing) return unsupported(describe(op), ": this op is not implemented");
-      missing->push_back({op.position, op.name, "this op is not implemented"});
+    op.position = u32(&call - file.calls.data());
+    if (auto status = resolve(graph, op); !status) {
+      if (!problems) return Failure(std::move(status.error()).within(describe(op)));
+      problems->push_back({op.position, op.name, status.error().message});
+      op.entry = nullptr;
     }
-    graph.ops.push_back(std::move(op));
+    if (!op.entry || !op.entry->is(prepacks)) graph.ops.push_back(std::move(op));
   }
   graph.inputs = file.inputs;
   graph.outputs = file.outputs;

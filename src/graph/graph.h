@@ -58,6 +58,9 @@ struct Op {
   u32 position = 0;  // in the file's op list, for messages
   u32 node_id = 0;   // the exporter's debug handle
   std::string code;  // ops that passes make: generated WGSL
+
+  // By its name in the signature; no_value if there is none.
+  ValueId arg(std::string_view name) const;
 };
 
 struct Graph {
@@ -79,10 +82,15 @@ struct UnsupportedOp {
   std::string reason;
 };
 
-// Checks everything that does not need a plan: ids, constants' sizes and keys, op names. `inline_base` says where the
-// blob's inline constants are. Ops without an entry are put into `missing` if given, else they are an error.
+// Checks everything that does not need a plan: constants' sizes and keys, op names, arguments against signatures.
+// `blob` says where the graph's inline constants are. Ops that can't run are put into `problems` if given and lose
+// their entry, else they are an error.
 Result<Graph> build_graph(const format::DelegateGraph& file, DataLocation blob, const FindData& find,
-                          std::vector<UnsupportedOp>* missing = nullptr);
+                          std::vector<UnsupportedOp>* problems = nullptr);
+
+// The integer that a number is; nothing if it is none, or too large to tell.
+std::optional<i64> exact_integer(f64 value);
+std::string_view type_name(const Value& value);
 
 // The ops' place in messages: "op 17 et_vk.linear_q4gsw.default".
 std::string describe(const Op& op);

@@ -27,7 +27,7 @@ u64 Instance::bytes_for(u32 state, u64 positions) const {
 }
 
 void Instance::use_cache(ValueId id, u32, u64 positions, bool) {
-  const Storage& storage = c_.storage[c_.facts.root[id]];
+  const Storage& storage = c_.storage[c_.facts.effects.memory(id)];
   if (storage.kind == StorageKind::state)
     wanted_positions_[storage.index] = std::max(wanted_positions_[storage.index], positions);
 }
@@ -65,7 +65,7 @@ Status Instance::grow_caches() {
     const auto uses_grown = [&](const Variant& variant) {
       return std::ranges::any_of(variant.operands, [&](const Operand& operand) {
         if (operand.kind != Operand::tensor) return false;
-        const Storage& storage = c_.storage[c_.facts.root[operand.index]];
+        const Storage& storage = c_.storage[c_.facts.effects.memory(operand.index)];
         return storage.kind == StorageKind::state && grown[storage.index];
       });
     };

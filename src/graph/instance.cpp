@@ -173,7 +173,7 @@ Result<Instance::Source> Instance::locate(u32 op, const Operand& operand) const 
     }
     case Operand::tensor: break;
   }
-  const Storage& storage = c_.storage[c_.facts.root[operand.index]];
+  const Storage& storage = c_.storage[c_.facts.effects.memory(operand.index)];
   if (storage.kind == StorageKind::constant) return locate_constant(storage.index, operand.offset, operand.size);
   Source source = locate_value(operand.index);
   if (source.buffer == 0) return internal_error("value ", operand.index, " has no memory");
@@ -192,7 +192,7 @@ Result<Instance::Source> Instance::locate_constant(u32 index, u64 offset, u64 si
 }
 
 Instance::Source Instance::locate_value(ValueId id) const {
-  const Storage& storage = c_.storage[c_.facts.root[id]];
+  const Storage& storage = c_.storage[c_.facts.effects.memory(id)];
   switch (storage.kind) {
     case StorageKind::none: return {};
     case StorageKind::input: return {arena_.id(), storage.at.offset, storage.bytes};

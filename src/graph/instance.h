@@ -141,7 +141,7 @@ class Instance final : private PlanHost {
   bool branch(bool condition, bool) override { return condition; }
   Status scratch(u32 number, u64 bytes) override;
   Result<u32> pack(std::span<const PackedPart> parts) override;
-  u32 fault_slot(std::string_view what, u64 limit) override;
+  Result<u32> fault_slot(std::string_view what, u64 limit) override;
   void check_indices(ValueId, u64, std::string_view, bool) override {}
   void use_cache(ValueId id, u32 axis, u64 positions, bool writes) override;
   Result<i64> host_element(ValueId tensor, u64 flat_index) override;

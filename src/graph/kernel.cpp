@@ -136,7 +136,10 @@ u32 lines_in(std::string_view text) { return u32(std::count(text.begin(), text.e
 }  // namespace
 
 Spec& Spec::add(Entry::Kind kind, std::string_view name, u32 value, std::string_view type) {
-  if (count_ < entries_.size()) entries_[count_++] = {kind, name, type, value};
+  if (count_ < entries_.size())
+    entries_[count_++] = {kind, name, type, value};
+  else
+    overflows_ = true;
   return *this;
 }
 

@@ -81,6 +81,8 @@ class Spec {
     return true;
   }
 
+  // True if there were more declarations than it holds; it can't be used then.
+  bool overflows() const { return overflows_; }
   bool uses_f16() const;
   // The bindings that bind_input and bind_output make, behind the parameters; returns how many.
   u32 bindings(std::span<gpu::BindingKind> out) const;
@@ -125,6 +127,7 @@ class Spec {
   Spec& add(Entry::Kind kind, std::string_view name, u32 value, std::string_view type = {});
 
   u32 count_ = 0;
+  bool overflows_ = false;
   std::array<Entry, 32> entries_{};
 };
 

@@ -2,7 +2,6 @@
 #include "graph/plan.h"
 
 #include "graph/op.h"
-#include "kernels.h"
 
 #include <algorithm>
 #include <charconv>
@@ -16,19 +15,6 @@ constexpr u64 binding_alignment = 256;
 const Shape scalar;
 const TensorArg nothing{no_value, DType::f32, &scalar, &scalar};  // stands for an argument that was complained about
 
-std::string_view type_name(const Value& value) {
-  static constexpr std::string_view names[] = {"nothing",           "an integer",         "a number",
-                                               "a boolean",         "a tensor",           "a list of integers",
-                                               "a list of numbers", "a list of booleans", "a list of values",
-                                               "a string",          "a symbolic integer"};
-  return names[value.index()];
-}
-
-std::optional<i64> exact_integer(f64 value) {
-  if (std::floor(value) != value || std::abs(value) > 9.0e15) return std::nullopt;
-  return i64(value);
-}
-
 }  // namespace
 
 Status Plan::run() {
@@ -39,26 +25,14 @@ Status Plan::run() {
     const Redirect& r = redirected_[i];
     const u32 quads = u32((live_.shape[r.output].numel() * size_of(facts_.dtype[r.output]) + 15) / 16);
     if (quads == 0) continue;
-    TRY_DO(dispatch_raw(Kernel(kernels::copy_words), std::array{r.scratch, Operand(Operand::tensor, r.output)},
+    TRY_DO(dispatch_raw(Kernel(copy_kernel()), std::array{r.scratch, Operand(Operand::tensor, r.output)},
                         std::as_bytes(std::span(&quads, 1)), one_thread_per(quads, 64)));
   }
   return {};
 }
 
-bool Plan::overwrites_input(ValueId output) const {
-  const auto& values = facts_.graph->values;
-  const auto same = [&](ValueId id) { return facts_.graph->tensor(id) && facts_.root[id] == facts_.root[output]; };
-  for (u32 arg = 0; arg + 1 < op_.args.size(); ++arg) {
-    if (same(op_.args[arg])) return true;
-    if (const auto* list = std::get_if<ValueList>(&values[op_.args[arg]]))
-      for (ValueId item : list->items)
-        if (same(item)) return true;
-  }
-  return false;
-}
-
 void Plan::redirect_output(ValueId output) {
-  if (op_.entry->copies || !overwrites_input(output)) return;  // a copy onto itself is nothing to do
+  if (op_.entry->is(copies) || !facts_.effects.reads(index_, output)) return;  // a copy onto itself is nothing to do
   for (u32 i = 0; i < redirected_count_; ++i)
     if (redirected_[i].output == output) return;
   if (redirected_count_ == redirected_.size())
@@ -71,163 +45,105 @@ void Plan::complain(Error error) {
   if (!complaint_) complaint_ = std::move(error);
 }
 
-const Value& Plan::argument(u32 arg) const {
-  static const Value null;
-  return arg < op_.args.size() ? facts_.graph->values[op_.args[arg]] : null;
-}
-
-void Plan::complain_type(u32 arg, std::string_view wanted) {
-  if (arg >= op_.args.size())
-    complain({ErrorKind::invalid,
-              str("argument ", arg, " (", wanted, ") is missing; the op has ", op_.args.size(), " arguments"),
-              {}});
-  else
-    complain(
-        {ErrorKind::invalid, str("argument ", arg, " should be ", wanted, ", but is ", type_name(argument(arg))), {}});
-}
-
 void Plan::read(ValueId id) {
   if (auto status = host_.read(id); !status) complain(std::move(status.error()));
   if (facts_.varies[id]) read_varying_ = true;
 }
 
-TensorArg Plan::read_tensor(ValueId id, u32 arg) {
-  const auto* tensor = facts_.graph->tensor(id);
-  if (!tensor) {
-    complain_type(arg, "a tensor");
-    return nothing;
-  }
-  read(id);
-  return {id, facts_.dtype[id], &live_.shape[id], &tensor->max};
+TensorArg Plan::tensor_arg(ValueId id) const {
+  if (id == no_value) return nothing;
+  return {id, facts_.dtype[id], &live_.shape[id], &facts_.graph->tensor(id)->max};
 }
 
-TensorArg Plan::output_tensor(ValueId id, u32 arg) {
-  const auto* tensor = facts_.graph->tensor(id);
-  if (!tensor) {
-    complain_type(arg, "a tensor");
-    return nothing;
-  }
-  redirect_output(id);
-  return {id, facts_.dtype[id], &live_.shape[id], &tensor->max};
+TensorArg Plan::read_tensor(ValueId id) {
+  if (id != no_value) read(id);
+  return tensor_arg(id);
 }
 
-TensorArg Plan::tensor(u32 arg) {
-  if (arg < arity()) return read_tensor(op_.args[arg], arg);
-  complain_type(arg, "a tensor");
-  return nothing;
+TensorArg Plan::output_tensor(ValueId id) {
+  if (id != no_value) redirect_output(id);
+  return tensor_arg(id);
 }
+
+TensorArg Plan::tensor(u32 arg) { return read_tensor(op_.args[arg]); }
 
 std::optional<TensorArg> Plan::maybe_tensor(u32 arg) {
   if (is_null(arg)) return std::nullopt;
   return tensor(arg);
 }
 
-TensorArg Plan::output(u32 arg) {
-  if (arg < arity()) return output_tensor(op_.args[arg], arg);
-  complain_type(arg, "a tensor");
-  return nothing;
-}
+TensorArg Plan::output(u32 arg) { return output_tensor(op_.args[arg]); }
 
 u32 Plan::list_size(u32 arg) const {
   const auto* list = std::get_if<ValueList>(&argument(arg));
   return list ? u32(list->items.size()) : 0;
 }
 
-TensorArg Plan::list_tensor(u32 arg, u32 item) {
-  const auto* list = std::get_if<ValueList>(&argument(arg));
-  if (list && item < list->items.size()) return read_tensor(list->items[item], arg);
-  complain({ErrorKind::invalid, str("argument ", arg, " should be a list of at least ", item + 1, " tensors"), {}});
-  return nothing;
+ValueId Plan::item_of(u32 arg, u32 item) {
+  if (item < list_size(arg)) return std::get<ValueList>(argument(arg)).items[item];
+  complain({ErrorKind::invalid,
+            str("argument ", arg, " '", op_.entry->signature.params[arg].name, "' has ", list_size(arg),
+                " items; at least ", item + 1, " are needed"),
+            {}});
+  return no_value;
 }
+
+TensorArg Plan::list_tensor(u32 arg, u32 item) { return read_tensor(item_of(arg, item)); }
 
 std::optional<TensorArg> Plan::maybe_list_tensor(u32 arg, u32 item) {
-  const auto* list = std::get_if<ValueList>(&argument(arg));
-  if (list && item < list->items.size() &&
-      std::holds_alternative<std::monostate>(facts_.graph->values[list->items[item]]))
-    return std::nullopt;
-  return list_tensor(arg, item);
+  const ValueId id = item_of(arg, item);
+  if (id == no_value || !facts_.graph->tensor(id)) return std::nullopt;
+  return read_tensor(id);
 }
 
-TensorArg Plan::list_output(u32 arg, u32 item) {
-  const auto* list = std::get_if<ValueList>(&argument(arg));
-  if (list && item < list->items.size()) return output_tensor(list->items[item], arg);
-  complain({ErrorKind::invalid, str("argument ", arg, " should be a list of at least ", item + 1, " tensors"), {}});
-  return nothing;
-}
+TensorArg Plan::list_output(u32 arg, u32 item) { return output_tensor(item_of(arg, item)); }
 
 std::optional<TensorArg> Plan::updated_output(u32 arg, u32 item, const TensorArg& updated) {
-  const auto* list = std::get_if<ValueList>(&argument(arg));
-  if (list && item < list->items.size() && list->items[item] == updated.id()) return std::nullopt;
+  if (item_of(arg, item) == updated.id()) return std::nullopt;
   return list_output(arg, item);
 }
 
 bool Plan::is_null(u32 arg) const { return std::holds_alternative<std::monostate>(argument(arg)); }
 
-std::optional<i64> Plan::as_integer(ValueId id) {
+i64 Plan::as_integer(ValueId id) {
   const Value& value = facts_.graph->values[id];
   if (const auto* i = std::get_if<i64>(&value)) return *i;
-  if (const auto* d = std::get_if<f64>(&value)) return exact_integer(*d);
+  if (const auto* d = std::get_if<f64>(&value)) return exact_integer(*d).value_or(0);
   if (const auto* b = std::get_if<bool>(&value)) return *b;
-  if (std::holds_alternative<SymInt>(value)) {
-    read(id);
-    return live_.number[id];
-  }
-  return std::nullopt;
+  read(id);
+  return live_.number[id];
 }
 
 i64 Plan::integer(u32 arg) {
-  if (arg < arity())
-    if (const auto value = as_integer(op_.args[arg])) return *value;
-  complain_type(arg, "an integer");
-  return 0;
+  return is_null(arg) ? i64(op_.entry->signature.params[arg].number) : as_integer(op_.args[arg]);
 }
 
 i64 Plan::integer_or(u32 arg, i64 if_null) { return is_null(arg) ? if_null : integer(arg); }
 
 f64 Plan::number(u32 arg) {
+  if (is_null(arg)) return op_.entry->signature.params[arg].number;
   if (const auto* d = std::get_if<f64>(&argument(arg))) return *d;
-  return f64(integer(arg));
+  return f64(as_integer(op_.args[arg]));
 }
 
 f64 Plan::number_or(u32 arg, f64 if_null) { return is_null(arg) ? if_null : number(arg); }
 
-bool Plan::flag_or(u32 arg, bool if_null) {
-  if (is_null(arg)) return if_null;
-  if (const auto* b = std::get_if<bool>(&argument(arg))) return *b;
-  if (const auto* i = std::get_if<i64>(&argument(arg))) return *i != 0;
-  complain_type(arg, "a boolean");
-  return if_null;
-}
-
-std::string_view Plan::text_or(u32 arg, std::string_view if_null) {
-  if (is_null(arg)) return if_null;
-  if (const auto* s = std::get_if<std::string>(&argument(arg))) return *s;
-  complain_type(arg, "a string");
-  return if_null;
+std::string_view Plan::text(u32 arg) const {
+  if (is_null(arg)) return op_.entry->signature.params[arg].text;
+  return std::get<std::string>(argument(arg));
 }
 
 IntList Plan::ints(u32 arg) {
-  const Value& value = argument(arg);
-  if (const auto* fixed = std::get_if<std::vector<i64>>(&value)) return IntList(*fixed);
+  if (const auto* fixed = std::get_if<std::vector<i64>>(&argument(arg))) return IntList(*fixed);
   IntList out;
-  if (const auto* list = std::get_if<ValueList>(&value)) {
-    for (ValueId id : list->items) {
-      const auto item = as_integer(id);
-      if (!item || !out.push_live(*item)) {
-        complain_type(arg, "a list of at most 16 integers");
-        return {};
-      }
-    }
-    return out;
-  }
-  if (!is_null(arg)) complain_type(arg, "a list of integers");
+  if (const auto* list = std::get_if<ValueList>(&argument(arg)))
+    for (ValueId id : list->items) out.push_live(as_integer(id));
   return out;
 }
 
 std::span<const f64> Plan::doubles(u32 arg) {
-  if (const auto* list = std::get_if<std::vector<f64>>(&argument(arg))) return *list;
-  if (!is_null(arg)) complain_type(arg, "a list of numbers");
-  return {};
+  const auto* list = std::get_if<std::vector<f64>>(&argument(arg));
+  return list ? std::span<const f64>(*list) : std::span<const f64>();
 }
 
 u32 Plan::normalize_axis(i64 axis, u32 rank) {
@@ -284,12 +200,11 @@ std::optional<MeasuredRoute> parse_route(std::string_view text) {
 
 bool Plan::same_storage(const TensorArg& a, const TensorArg& b) const {
   if (a.id() == no_value || b.id() == no_value) return false;
-  return facts_.root[a.id()] == facts_.root[b.id()];
+  return facts_.effects.memory(a.id()) == facts_.effects.memory(b.id());
 }
 
-bool Plan::is_constant(const TensorArg& t) const {
-  const auto* tensor = t.id() == no_value ? nullptr : facts_.graph->tensor(t.id());
-  return tensor && tensor->constant.has_value();
+bool Plan::bytes_are_fixed(const TensorArg& t) const {
+  return t.id() != no_value && facts_.effects.is_fixed(*facts_.graph, t.id());
 }
 
 bool Plan::branch(bool condition) { return host_.branch(condition, settled()); }
@@ -300,9 +215,7 @@ Status Plan::resize(const TensorArg& output, const Shape& shape) {
 }
 
 void Plan::set_symint(u32 arg, i64 value) {
-  if (arg >= arity()) return complain_type(arg, "a symbolic integer");
   if (std::holds_alternative<i64>(argument(arg))) return;  // folded by the exporter
-  if (!std::holds_alternative<SymInt>(argument(arg))) return complain_type(arg, "a symbolic integer");
   if (complaint_) return;
   if (value < INT32_MIN || value > INT32_MAX)
     return complain(
@@ -314,6 +227,13 @@ Operand Plan::scratch(u64 bytes) {
   const u32 number = scratch_used_++;
   if (auto status = host_.scratch(number, bytes); !status) complain(std::move(status.error()));
   return {Operand::scratch, number};
+}
+
+u32 Plan::fault_slot(std::string_view what, u64 limit) {
+  auto slot = host_.fault_slot(what, limit);
+  if (slot) return *slot;
+  complain(std::move(slot.error()));
+  return 0;
 }
 
 Operand Plan::packed(std::span<const PackedPart> parts) {
@@ -336,6 +256,8 @@ void Plan::check_indices(const TensorArg& indices, u64 limit, std::string_view w
 
 Status Plan::dispatch(const Kernel& kernel, std::span<const Operand> operands, Bytes params, Grid grid) {
   if (complaint_) return Failure(*complaint_);
+  if (kernel.spec().overflows())
+    return internal_error("the specialisation of kernel ", kernel.source().name, " has too many declarations");
   if (operands.size() + 1 != kernel.bindings().size())
     return internal_error("kernel ", kernel.source().name, " has ", kernel.bindings().size(),
                           " bindings, but the op gives parameters and ", operands.size(), " operands");

@@ -4,7 +4,7 @@
 // is run again exactly when something it read has changed.
 #pragma once
 
-#include "graph/graph.h"
+#include "graph/effects.h"
 #include "graph/kernel.h"
 
 #include <array>
@@ -124,7 +124,7 @@ struct Facts {
   const Graph* graph = nullptr;
   gpu::DeviceInfo device;
   std::vector<DType> dtype;         // as stored on the device
-  std::vector<ValueId> root;        // values with the same root share memory
+  Effects effects;                  // also: which values share memory
   std::vector<u8> varies;           // its shape or number can differ from one execute to the next
   std::vector<std::string> routes;  // "family=route": kernels that the user insists on
   std::vector<MeasuredRoute> measured_routes;
@@ -146,7 +146,7 @@ class PlanHost {
   virtual bool branch(bool condition, bool settled) = 0;
   virtual Status scratch(u32 number, u64 bytes) = 0;
   virtual Result<u32> pack(std::span<const PackedPart> parts) = 0;
-  virtual u32 fault_slot(std::string_view what, u64 limit) = 0;
+  virtual Result<u32> fault_slot(std::string_view what, u64 limit) = 0;
   virtual void check_indices(ValueId indices, u64 limit, std::string_view what, bool negative) = 0;
   virtual void use_cache(ValueId tensor, u32 axis, u64 positions, bool writes) = 0;
   virtual Result<i64> host_element(ValueId tensor, u64 flat_index) = 0;
@@ -161,8 +161,8 @@ class Plan {
     live,    // at execute
   };
 
-  // --- arguments. A wrong type makes the plan fail; the value returned then is harmless.
-  u32 arity() const { return u32(op_.args.size()); }
+  // --- arguments, which fit the signature. Where that has a default, Null stands for it.
+  u32 arity() const { return u32(op_.args.size()); }  // with the result
   TensorArg tensor(u32 arg);
   std::optional<TensorArg> maybe_tensor(u32 arg);  // nothing if Null
   TensorArg output(u32 arg);
@@ -178,8 +178,9 @@ class Plan {
   i64 integer_or(u32 arg, i64 if_null);
   f64 number(u32 arg);  // Int, Double or SymInt
   f64 number_or(u32 arg, f64 if_null);
-  bool flag_or(u32 arg, bool if_null);  // Bool or Int
-  std::string_view text_or(u32 arg, std::string_view if_null);
+  bool flag(u32 arg) { return integer(arg) != 0; }
+  bool flag_or(u32 arg, bool if_null) { return is_null(arg) ? if_null : flag(arg); }
+  std::string_view text(u32 arg) const;
   IntList ints(u32 arg);  // IntList, or a ValueList of Ints and SymInts; Null is empty
   std::span<const f64> doubles(u32 arg);
   // An axis, counted from the back when negative.
@@ -202,7 +203,10 @@ class Plan {
   }
   // True if `a` and `b` are one piece of memory, so that copying between them is nothing to do.
   bool same_storage(const TensorArg& a, const TensorArg& b) const;
-  bool is_constant(const TensorArg& t) const;
+  // True if nothing ever changes these bytes, so that they can be packed().
+  bool bytes_are_fixed(const TensorArg& t) const;
+  // True if the shape is the same at every execute, so that it can choose a kernel without branch().
+  bool shape_is_fixed(const TensorArg& t) const { return t.id() != no_value && !facts_.varies[t.id()]; }
   // False while values that this plan read are not known yet, so that a check on them would mean nothing.
   bool settled() const { return mode_ == Mode::live || !read_varying_; }
   // `condition` at run time. At load, where it depends on live values, the plan is visited with both answers, so that
@@ -216,7 +220,7 @@ class Plan {
   Operand scratch(u64 bytes);
   Operand fault() { return {Operand::fault, 0}; }
   // The word of fault() that stands for this complaint; kernels get it as a parameter.
-  u32 fault_slot(std::string_view what, u64 limit) { return host_.fault_slot(what, limit); }
+  u32 fault_slot(std::string_view what, u64 limit);
   // Constants in another layout, one behind the other in one buffer; they are converted on their way to the GPU.
   Operand packed(std::span<const PackedPart> parts);
   // How many rows of `row_bytes` one binding can hold, so that further bindings may start behind them.
@@ -250,19 +254,20 @@ class Plan {
   }
 
   // --- for the engine
-  Plan(Mode mode, const Facts& facts, const Op& op, LiveValues& live, PlanHost& host)
-      : mode_(mode), facts_(facts), op_(op), live_(live), host_(host) {}
+  Plan(Mode mode, const Facts& facts, u32 op, LiveValues& live, PlanHost& host)
+      : mode_(mode), facts_(facts), index_(op), op_(facts.graph->ops[op]), live_(live), host_(host) {}
   // Runs the op's function; the first complaint about an argument wins over what the function says.
   Status run();
 
  private:
-  const Value& argument(u32 arg) const;
-  TensorArg read_tensor(ValueId id, u32 arg);
-  TensorArg output_tensor(ValueId id, u32 arg);
-  std::optional<i64> as_integer(ValueId id);
+  const Value& argument(u32 arg) const { return facts_.graph->values[op_.args[arg]]; }
+  ValueId item_of(u32 arg, u32 item);  // of a list of tensors
+  TensorArg tensor_arg(ValueId id) const;
+  TensorArg read_tensor(ValueId id);
+  TensorArg output_tensor(ValueId id);
+  i64 as_integer(ValueId id);
   void read(ValueId id);
   void complain(Error error);
-  void complain_type(u32 arg, std::string_view wanted);
   // An op whose output is one of its inputs (a buffer updated in place) writes to scratch memory, which is copied over
   // the output when the op is done: WebGPU has no dispatch that reads and writes one buffer through two bindings.
   bool overwrites_input(ValueId output) const;
@@ -271,6 +276,7 @@ class Plan {
 
   Mode mode_;
   const Facts& facts_;
+  u32 index_;
   const Op& op_;
   LiveValues& live_;
   PlanHost& host_;

@@ -118,7 +118,7 @@ Status Instance::plan_due() {
   std::fill(wanted_positions_.begin(), wanted_positions_.end(), u64(0));
   for (op_ = 0; op_ < c_.ops.size(); ++op_) {
     const OpPlan& plan = c_.ops[op_];
-    const bool due = records_[op_].stale || plan.reads_host ||
+    const bool due = records_[op_].stale || !plan.host_reads.empty() ||
                      std::any_of(plan.reads.begin(), plan.reads.end(), [&](ValueId id) { return changed_[id]; });
     if (due) TRY_DO(plan_one(op_));
   }
@@ -129,7 +129,7 @@ Status Instance::plan_one(u32 op) {
   Record& record = records_[op];
   record.stale = true;  // until it is done
   const u32 before = std::exchange(record.used, 0);
-  Plan plan(Plan::Mode::live, c_.facts, c_.graph.ops[op], live_, *this);
+  Plan plan(Plan::Mode::live, c_.facts, op, live_, *this);
   Status status = plan.run();
   if (record.used != before) listed_for_.reset();
   if (!status) return within(std::move(status), describe(c_.graph.ops[op]));
@@ -154,6 +154,8 @@ Status Instance::read(ValueId) { return {}; }
 
 Status Instance::resize(ValueId id, const Shape& shape, bool) {
   const Shape& max = c_.graph.tensor(id)->max;
+  if (c_.graph.tensor(id)->constant && !(shape == max))
+    return invalid("the result has shape ", shape, ", but it updates state of shape ", max, ", which can't change");
   if (!shape.fits_in(max)) return invalid("the result has shape ", shape, ", but the program allows at most ", max);
   change_shape(id, shape);
   return {};
@@ -178,13 +180,13 @@ Result<u32> Instance::pack(std::span<const PackedPart> parts) {
   return internal_error("the op asks for a packed constant that was not planned");
 }
 
-u32 Instance::fault_slot(std::string_view what, u64 limit) {
+Result<u32> Instance::fault_slot(std::string_view what, u64 limit) {
   for (u32 i = 0; i < c_.faults.size(); ++i)
     if (c_.faults[i].op == op_ && c_.faults[i].what == what) {
       fault_limits_[i] = limit;
       return i;
     }
-  return 0;
+  return internal_error("the op reports about '", what, "', which was not planned");
 }
 
 void Instance::note_route(std::string_view family, const RouteShape& shape, std::string_view route) {

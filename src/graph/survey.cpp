@@ -31,7 +31,11 @@ Status Surveyor::run(std::vector<UnsupportedOp>* problems) {
       live_.number[id] = symint->initial;
     }
   }
-  for (ValueId id : graph.inputs) produced_[id] = 1;
+  origin_.assign(count, std::nullopt);
+  for (u32 i = 0; i < graph.inputs.size(); ++i) {
+    produced_[graph.inputs[i]] = 1;
+    origin_[graph.inputs[i]] = i;
+  }
 
   c_.ops.assign(graph.ops.size(), {});
   c_.pipelines.clear();
@@ -43,11 +47,12 @@ Status Surveyor::run(std::vector<UnsupportedOp>* problems) {
   traffic_.writes.resize(graph.ops.size());
   for (op_ = 0; op_ < graph.ops.size(); ++op_) {
     const Op& op = graph.ops[op_];
-    Status status = op.entry ? visit(op) : Status();
+    Status status = op.entry ? visit() : Status();
+    follow_inputs(op);
     if (status && op.entry) continue;
     if (!problems) return within(std::move(status), describe(op));
     if (op.entry) problems->push_back({op.position, op.name, status.error().message});
-    give_up_on(op);
+    give_up();
   }
   if (problems && !problems->empty()) return {};
   for (ValueId id : graph.outputs)
@@ -56,14 +61,14 @@ Status Surveyor::run(std::vector<UnsupportedOp>* problems) {
   return {};
 }
 
-Status Surveyor::visit(const Op& op) {
+Status Surveyor::visit() {
   path_.clear();
   u32 paths = 0;
   do {
     if (++paths > max_paths) return internal_error("the op has more than ", max_paths, " routes");
     decisions_ = 0;
     steps_ = 0;
-    Plan plan(Plan::Mode::survey, c_.facts, op, live_, *this);
+    Plan plan(Plan::Mode::survey, c_.facts, op_, live_, *this);
     TRY_DO(plan.run());
     c_.ops[op_].slots = std::max(c_.ops[op_].slots, steps_);
   } while (next_path());
@@ -86,13 +91,19 @@ bool Surveyor::branch(bool condition, bool settled) {
 }
 
 // So that the ops behind a failed one are looked at too.
-void Surveyor::give_up_on(const Op& op) {
-  if (op.args.empty()) return;
-  const ValueId last = op.args.back();
-  produced_[last] = 1;
-  c_.facts.varies[last] = 1;
-  if (const auto* list = std::get_if<ValueList>(&c_.graph.values[last]))
-    for (ValueId id : list->items) produced_[id] = 1, c_.facts.varies[id] = 1;
+void Surveyor::give_up() {
+  for (const Use& use : c_.facts.effects.of(op_))
+    if (use.writes()) produced_[use.value] = c_.facts.varies[use.value] = 1;
+}
+
+// What an op writes is no input's copy any more, unless the op is the one that copies it.
+void Surveyor::follow_inputs(const Op& op) {
+  if (is_plain_copy(c_.facts, op)) {
+    origin_[op.args.back()] = origin_[op.args.front()];
+    return;
+  }
+  for (const Use& use : c_.facts.effects.of(op_))
+    if (use.writes()) origin_[use.value].reset();
 }
 
 Status Surveyor::read(ValueId id) {
@@ -109,7 +120,8 @@ Status Surveyor::resize(ValueId id, const Shape& shape, bool settled) {
     return invalid("the result ", shape, " has rank ", shape.rank(), ", but the file says ", max);
   live_.shape[id] = max;
   produced_[id] = 1;
-  if (!settled) c_.facts.varies[id] = 1;
+  // State keeps its shape; what would change it fails when it does.
+  if (!settled && !c_.graph.tensor(id)->constant) c_.facts.varies[id] = 1;
   return {};
 }
 
@@ -132,12 +144,15 @@ Status Surveyor::scratch(u32 number, u64 bytes) {
 }
 
 Result<u32> Surveyor::pack(std::span<const PackedPart> parts) {
+  const Effects& effects = c_.facts.effects;
+  for (const PackedPart& part : parts)
+    if (!effects.is_fixed(c_.graph, part.constant) || !effects.reads(op_, part.constant))
+      return internal_error("value ", part.constant, " can't be packed: it is no argument, or not constant");
   for (u32 i = 0; i < c_.constants.size(); ++i)
     if (c_.constants[i].matches(c_.graph, parts)) return i;
   ConstantUse use;
   for (const PackedPart& part : parts) {
     const Tensor* tensor = c_.graph.tensor(part.constant);
-    if (!tensor || !tensor->constant) return internal_error("only a constant can be packed");
     use.pieces.push_back({*tensor->constant, tensor->dtype, c_.facts.dtype[part.constant], part.packing, use.bytes});
     use.bytes += part.packing.packed_bytes();
   }
@@ -145,7 +160,7 @@ Result<u32> Surveyor::pack(std::span<const PackedPart> parts) {
   return u32(c_.constants.size() - 1);
 }
 
-u32 Surveyor::fault_slot(std::string_view what, u64) {
+Result<u32> Surveyor::fault_slot(std::string_view what, u64) {
   for (u32 i = 0; i < c_.faults.size(); ++i)
     if (c_.faults[i].op == op_ && c_.faults[i].what == what) return i;
   c_.faults.push_back({op_, std::string(what)});
@@ -153,8 +168,8 @@ u32 Surveyor::fault_slot(std::string_view what, u64) {
 }
 
 void Surveyor::check_indices(ValueId indices, u64 limit, std::string_view what, bool negative) {
-  if (indices == no_value || !c_.origin[indices]) return;
-  IndexCheck check{op_, *c_.origin[indices], limit, std::string(what), negative};
+  if (indices == no_value || !origin_[indices]) return;
+  IndexCheck check{op_, *origin_[indices], limit, std::string(what), negative};
   const auto same = [&](const IndexCheck& o) {
     return o.op == check.op && o.input == check.input && o.what == check.what;
   };
@@ -167,10 +182,24 @@ void Surveyor::use_cache(ValueId tensor, u32 axis, u64, bool writes) {
 
 Result<i64> Surveyor::host_element(ValueId tensor, u64) {
   if (tensor == no_value) return 0;
-  if (!c_.origin[tensor])
-    return unsupported("value ", tensor, " is read on the host, but it is not an input of the graph");
-  c_.ops[op_].reads_host = true;
+  const auto is_declared = [&](const Use& use) { return use.value == tensor && use.role == Role::host; };
+  if (std::ranges::none_of(c_.facts.effects.of(op_), is_declared))
+    return internal_error("value ", tensor, " is read on the host, but the op's signature does not say so");
+  if (!origin_[tensor])
+    return unsupported("value ", tensor, " is read on the host, but it is not an input of the graph",
+                       c_.graph.is_input(tensor) ? " any more: an op has written it" : "");
+  add_once(c_.ops[op_].host_reads, {tensor, *origin_[tensor]});
   return 0;
+}
+
+// A kernel may do to arguments what the op's signature says, so that nobody is surprised.
+Status Surveyor::check_declared(const KernelSource& kernel, const Operand& operand, gpu::BindingKind kind) const {
+  if (operand.kind != Operand::tensor) return {};
+  const bool writes = kind == gpu::BindingKind::read_write;
+  const Effects& effects = c_.facts.effects;
+  if (writes ? effects.writes(op_, operand.index) : effects.reads(op_, operand.index)) return {};
+  return internal_error("kernel ", kernel.name, writes ? " writes" : " reads", " value ", operand.index,
+                        ", but the op's signature does not say so");
 }
 
 Status Surveyor::check_operand(const KernelSource& kernel, const Operand& operand, gpu::BindingKind kind) {
@@ -210,6 +239,7 @@ Status Surveyor::dispatch(const Kernel& kernel, std::span<const Operand> operand
   for (size_t i = 0; i < operands.size(); ++i) {
     const gpu::BindingKind kind = kernel.bindings()[i + 1];
     TRY_DO(check_operand(kernel.source(), operands[i], kind));
+    TRY_DO(check_declared(kernel.source(), operands[i], kind));
     if (kind != gpu::BindingKind::uniform) ++storage_buffers;
     if (operands[i].kind != Operand::tensor) continue;
     add_once(kind == gpu::BindingKind::read_write ? traffic_.writes[op_] : traffic_.reads[op_], operands[i].index);

@@ -31,7 +31,7 @@ class Surveyor final : public PlanHost {
   bool branch(bool condition, bool settled) override;
   Status scratch(u32 number, u64 bytes) override;
   Result<u32> pack(std::span<const PackedPart> parts) override;
-  u32 fault_slot(std::string_view what, u64 limit) override;
+  Result<u32> fault_slot(std::string_view what, u64 limit) override;
   void check_indices(ValueId indices, u64 limit, std::string_view what, bool negative) override;
   void use_cache(ValueId tensor, u32 axis, u64 positions, bool writes) override;
   Result<i64> host_element(ValueId tensor, u64 flat_index) override;
@@ -39,9 +39,11 @@ class Surveyor final : public PlanHost {
   Status dispatch(const Kernel& kernel, std::span<const Operand> operands, Bytes params, Grid grid) override;
 
  private:
-  Status visit(const Op& op);
+  Status visit();
   bool next_path();
-  void give_up_on(const Op& op);
+  void give_up();
+  void follow_inputs(const Op& op);
+  Status check_declared(const KernelSource& kernel, const Operand& operand, gpu::BindingKind kind) const;
   Status check_operand(const KernelSource& kernel, const Operand& operand, gpu::BindingKind kind);
   u32 pipeline_for(const Kernel& kernel);
 
@@ -49,6 +51,7 @@ class Surveyor final : public PlanHost {
   Traffic& traffic_;
   LiveValues live_;
   std::vector<u8> produced_;
+  std::vector<std::optional<u32>> origin_;  // by value: the graph input that it is an unchanged copy of by now
   u32 op_ = 0;
   u32 steps_ = 0;
   struct Decision {

@@ -42,7 +42,7 @@ class Tally {
       switch (storage_of(o)) {
         case StorageKind::constant: add_constant(o, partial ? largest : UINT64_MAX); break;
         case StorageKind::state:
-          add_state(c_.storage[c_.facts.root[o.index]].index, written ? largest : UINT64_MAX);
+          add_state(c_.storage[c_.facts.effects.memory(o.index)].index, written ? largest : UINT64_MAX);
           break;
         case StorageKind::transient:
         case StorageKind::input: out_.activations += live_bytes(c_, live_, o.index); break;
@@ -56,11 +56,11 @@ class Tally {
  private:
   StorageKind storage_of(const Operand& o) const {
     if (o.kind == Operand::packed) return StorageKind::constant;
-    return o.kind == Operand::tensor ? c_.storage[c_.facts.root[o.index]].kind : StorageKind::none;
+    return o.kind == Operand::tensor ? c_.storage[c_.facts.effects.memory(o.index)].kind : StorageKind::none;
   }
 
   void add_constant(const Operand& o, u64 limit) {
-    const u32 index = o.kind == Operand::packed ? o.index : c_.storage[c_.facts.root[o.index]].index;
+    const u32 index = o.kind == Operand::packed ? o.index : c_.storage[c_.facts.effects.memory(o.index)].index;
     const u64 bytes = std::min(o.size > 0 ? o.size : c_.constants[index].bytes, limit);
     out_.weights += bytes;
     const u64 left = c_.constants[index].bytes - constant_seen_[index];

@@ -246,16 +246,16 @@ Status check_cache_write(Plan& op, const TensorArg& value, const TensorArg& cach
   REQUIRE(op, is_float(value.dtype()) && is_float(cache.dtype()), "caches hold floating-point values, not ",
           cache.dtype());
   const u32 positions = value.dim(-3), capacity = cache.dim(-3);
-  REQUIRE_LIVE(op, start >= 0 && start + i64(positions) <= i64(capacity), "positions ", start, " to ",
-               start + i64(positions), " don't fit a cache of ", capacity, "; the context is full");
-  op.writes_cache(cache, u32(rank - 3), u64(std::clamp<i64>(start + i64(positions), 0, capacity)));
+  REQUIRE_LIVE(op, start >= 0 && saturating_add(start, positions) <= i64(capacity), "positions ", start, " to ",
+               saturating_add(start, positions), " don't fit a cache of ", capacity, "; the context is full");
+  op.writes_cache(cache, u32(rank - 3), u64(std::clamp<i64>(saturating_add(start, positions), 0, capacity)));
   return {};
 }
 
 Status attend_cached(Plan& op, const Query& query, const TensorArg& k_cache, const TensorArg& v_cache, i64 start,
                      u32 first_arg, const TensorArg& y) {
   const TensorArg& q = query.tensor;
-  const f64 dropout = op.number_or(first_arg + 1, 0);
+  const f64 dropout = op.number(first_arg + 1);
   REQUIRE(op, dropout == 0, "dropout is ", dropout, "; only 0 can be run");
   REQUIRE(op, k_cache.shape() == v_cache.shape(), "the caches ", k_cache.shape(), " and ", v_cache.shape(), " differ");
   REQUIRE(op, q.rank() == k_cache.rank() && (q.rank() == 3 || q.rank() == 4), "the query ", q.shape(),
@@ -288,9 +288,9 @@ Status attend_cached(Plan& op, const Query& query, const TensorArg& k_cache, con
                  capacity, " positions");
     TRY(a.mask_at, mask_strides(op, *a.mask, a));
   } else {
-    REQUIRE_LIVE(op, start + i64(a.queries) <= i64(capacity), "positions ", start, " to ", start + i64(a.queries),
-                 " don't fit caches of ", capacity, "; the context is full");
-    a.keys = u32(std::clamp<i64>(start + i64(a.queries), 0, capacity));
+    REQUIRE_LIVE(op, saturating_add(start, a.queries) <= i64(capacity), "positions ", start, " to ",
+                 saturating_add(start, a.queries), " don't fit caches of ", capacity, "; the context is full");
+    a.keys = u32(std::clamp<i64>(saturating_add(start, a.queries), 0, capacity));
   }
   for (const TensorArg& cache : {k_cache, v_cache}) op.reads_cache(cache, cache.rank() - 3, a.keys);
   return attend(op, a);
@@ -319,10 +319,13 @@ Status custom_sdpa(Plan& op) {
 }  // namespace
 
 static constexpr OpEntry entries[] = {
-    {"sdpa_with_kv_cache.default", sdpa_with_kv_cache, {}, false, true},
-    {"update_cache.default", update_cache, {}, false, true},
-    {"custom_sdpa.default", custom_sdpa},
-    {"et_vk.sdpa.default", sdpa},
+    {"sdpa_with_kv_cache.default", sdpa_with_kv_cache,
+     "q, k, v, cache k_cache, cache v_cache, start: int, positions: any, mask?, dropout: number = 0, causal: flag?, "
+     "scale: number? -> out"_sig},
+    {"update_cache.default", update_cache, "value, cache cache, start: int -> out"_sig},
+    {"custom_sdpa.default", custom_sdpa,
+     "q, k_cache, v_cache, start: int, mask?, dropout: number = 0, causal: flag?, scale: number? -> out"_sig},
+    {"et_vk.sdpa.default", sdpa, "q, k, v, mask?, scale: number? -> out"_sig},
 };
 extern const OpList attention_ops = entries;
 

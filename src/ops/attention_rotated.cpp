@@ -18,18 +18,18 @@ Result<u32> first_row(Plan& op, u32 start_arg, u32 end_arg, u32 rows, u32 positi
     start = bound(start);
     end = bound(op.integer(end_arg));
   }
-  REQUIRE_LIVE(op, start >= 0 && start + i64(positions) <= end, "positions ", start, " to ", start + i64(positions),
-               " exceed the rows of the rotary tables, which end at ", end);
+  REQUIRE_LIVE(op, start >= 0 && saturating_add(start, positions) <= end, "positions ", start, " to ",
+               saturating_add(start, positions), " exceed the rows of the rotary tables, which end at ", end);
   return u32(std::clamp<i64>(start, 0, rows));
 }
 
 // pteron.attend_rotated(q, k, v, cos, sin, table_start, table_end?, k_cache, v_cache, start, interleaved, mask?,
-// dropout, is_causal, scale?, out), made by src/graph/passes/rotary_cache.cpp.
+// dropout, is_causal, scale?, out), made by passes/rotary_cache.cpp.
 Status attend_rotated(Plan& op) {
   const TensorArg q = op.tensor(0), k = op.tensor(1), v = op.tensor(2), cosines = op.tensor(3), sines = op.tensor(4),
                   k_cache = op.tensor(7), v_cache = op.tensor(8), y = op.output(15);
   const i64 start = op.integer(9);
-  const bool interleaved = op.flag_or(10, false);
+  const bool interleaved = op.flag(10);
   TRY_DO(check_cache_write(op, k, k_cache, start));
   TRY_DO(check_cache_write(op, v, v_cache, start));
   TRY_DO(check_rotary(op, q, cosines, sines, interleaved));
@@ -75,7 +75,12 @@ Status attend_rotated(Plan& op) {
 
 }  // namespace
 
-static constexpr OpEntry entries[] = {{"pteron.attend_rotated", attend_rotated, {}, false, true}};
+static constexpr OpEntry entries[] = {
+    {"pteron.attend_rotated", attend_rotated,
+     "q, k, v, cosines, sines, table_start: int, table_end: int?, cache k_cache, cache v_cache, start: int, "
+     "interleaved: flag, mask?, dropout: number = 0, causal: flag?, scale: number? -> out"_sig,
+     internal},
+};
 extern const OpList attention_rotated_ops = entries;
 
 }  // namespace pteron::ops

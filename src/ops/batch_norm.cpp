@@ -49,7 +49,10 @@ Status batch_norm(Plan& op) {
 
 }  // namespace
 
-static constexpr OpEntry entries[] = {{"aten._native_batch_norm_legit_no_training.default", batch_norm}};
+static constexpr OpEntry entries[] = {
+    {"aten._native_batch_norm_legit_no_training.default", batch_norm,
+     "x, weight?, bias?, mean, variance, momentum: any, eps: number -> [out, ...]"_sig, lanewise},
+};
 extern const OpList batch_norm_ops = entries;
 
 }  // namespace pteron::ops

@@ -7,19 +7,13 @@ namespace {
 
 constexpr std::string_view quotient = "a / b";
 
-// op(a, b, out)
-Status binary(Plan& op) {
+// op(a, b, [alpha,] out): s0 is alpha.
+Status in_their_type(Plan& op) {
   const TensorArg a = op.tensor(0), b = op.tensor(1), y = op.last_output();
-  return arithmetic(op, std::array{a, b}, y, op.entry().detail);
+  return arithmetic(op, std::array{a, b}, y, op.entry().detail, {op.arity() > 3 ? op.number(2) : 0});
 }
 
-// op(a, b, alpha, out): s0 is alpha.
-Status binary_alpha(Plan& op) {
-  const TensorArg a = op.tensor(0), b = op.tensor(1), y = op.last_output();
-  return arithmetic(op, std::array{a, b}, y, op.entry().detail, {op.number_or(2, 1)});
-}
-
-// div(a, b, out): also of integers, whose quotient is not one.
+// div(a, b, [rounding mode,] out): also of integers, whose quotient is not one.
 Status divide(Plan& op) {
   const TensorArg a = op.tensor(0), b = op.tensor(1), y = op.last_output();
   REQUIRE(op, is_float(y.dtype()), "the quotient must be floating-point, not ", y.dtype());
@@ -28,13 +22,16 @@ Status divide(Plan& op) {
 
 // div(a, b, rounding mode, out)
 Status divide_and_round(Plan& op) {
-  const std::string_view mode = op.text_or(2, "");
-  if (mode.empty()) return divide(op);
+  if (op.is_null(2)) return divide(op);
+  const std::string_view mode = op.text(2);
   REQUIRE(op, mode == "floor" || mode == "trunc", "the rounding mode '", mode,
           "' is not known; it is 'floor' or 'trunc'");
   const TensorArg a = op.tensor(0), b = op.tensor(1), y = op.last_output();
   return arithmetic(op, std::array{a, b}, y, mode == "floor" ? "div_floor(a, b)" : "div_trunc(a, b)");
 }
+
+constexpr OpFamily binary{in_their_type, "a, b -> out"_sig, chains | lanewise};
+constexpr OpFamily binary_alpha{in_their_type, "a, b, alpha: number = 1 -> out"_sig, chains | lanewise};
 
 }  // namespace
 
@@ -42,8 +39,8 @@ static constexpr OpEntry entries[] = {
     {"aten.add.Tensor", binary_alpha, "a + s0 * b"},
     {"aten.sub.Tensor", binary_alpha, "a - s0 * b"},
     {"aten.mul.Tensor", binary, "a * b"},
-    {"aten.div.Tensor", divide, quotient},
-    {"aten.div.Tensor_mode", divide_and_round},
+    {"aten.div.Tensor", divide, "a, b -> out"_sig, chains | lanewise, quotient},
+    {"aten.div.Tensor_mode", divide_and_round, "a, b, mode: text? -> out"_sig, lanewise},
     {"aten.minimum.default", binary, "minimum(a, b)"},
     {"aten.pow.Tensor_Tensor", binary, "power(a, b)"},
 };

@@ -29,9 +29,9 @@ Status copy_into(Plan& op) {
 }  // namespace
 
 static constexpr OpEntry entries[] = {
-    {"aten._to_copy.default", cast, {}, true},
-    {"aten.copy.default", copy_into},
-    {"dim_order_ops._to_dim_order_copy.default", cast, {}, true},
+    {"aten._to_copy.default", cast, "x, ... -> out"_sig, copies | lanewise},
+    {"aten.copy.default", copy_into, "target, x, non_blocking: flag = false -> out"_sig},
+    {"dim_order_ops._to_dim_order_copy.default", cast, "x, ... -> out"_sig, copies | lanewise},
 };
 extern const OpList cast_ops = entries;
 

@@ -107,7 +107,9 @@ Status cat(Plan& op) {
 
 }  // namespace
 
-static constexpr OpEntry entries[] = {{"aten.cat.default", cat}};
+static constexpr OpEntry entries[] = {
+    {"aten.cat.default", cat, "xs: tensors, axis: int = 0 -> out"_sig},
+};
 extern const OpList cat_ops = entries;
 
 }  // namespace pteron::ops

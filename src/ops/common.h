@@ -11,17 +11,24 @@
 namespace pteron::ops {
 
 using graph::Access;
+using graph::chains;
+using graph::copies;
 using graph::Grid;
+using graph::internal;
 using graph::IntList;
 using graph::Kernel;
+using graph::lanewise;
 using graph::one_group_per;
 using graph::one_thread_per;
 using graph::one_thread_per_unit;
 using graph::OpEntry;
+using graph::operator""_sig;
 using graph::Operand;
+using graph::OpFamily;
 using graph::OpList;
 using graph::Packing;
 using graph::Plan;
+using graph::prepacks;
 using graph::Spec;
 using graph::TensorArg;
 
@@ -32,6 +39,12 @@ Status copy(Plan& op, const TensorArg& x, const TensorArg& y);
 // longer is shared among threads there, or refused.
 inline u64 max_rounds(const gpu::DeviceInfo& device) {
   return device.adapter.type == gpu::AdapterType::cpu ? 60000 : UINT64_MAX;
+}
+
+// Positions in files can be any number.
+constexpr i64 saturating_add(i64 a, i64 b) {
+  i64 sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? (a < 0 ? INT64_MIN : INT64_MAX) : sum;
 }
 
 constexpr u32 ceil_div(u32 a, u32 b) { return a / b + (a % b != 0); }

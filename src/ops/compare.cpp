@@ -8,14 +8,14 @@ namespace pteron::ops {
 namespace {
 
 // op(a, out)
-Status unary(Plan& op) {
+Status compare_one(Plan& op) {
   const TensorArg a = op.tensor(0), y = op.last_output();
   REQUIRE(op, y.dtype() == DType::boolean, "the result must be bool, not ", y.dtype());
   return elementwise(op, std::array{a}, y, op.entry().detail);
 }
 
 // op(a, b, out)
-Status binary(Plan& op) {
+Status compare_two(Plan& op) {
   const TensorArg a = op.tensor(0), b = op.tensor(1), y = op.last_output();
   REQUIRE(op, y.dtype() == DType::boolean, "the result must be bool, not ", y.dtype());
   return elementwise(op, std::array{a, b}, y, op.entry().detail);
@@ -23,7 +23,7 @@ Status binary(Plan& op) {
 
 // op(a, scalar, out). Integers are compared in floating-point with a number that is none of theirs; one outside of
 // their range is moved far away, so that rounding can't make an integer equal to it.
-Status with_scalar(Plan& op) {
+Status compare_with_scalar(Plan& op) {
   const TensorArg a = op.tensor(0), y = op.last_output();
   REQUIRE(op, y.dtype() == DType::boolean, "the result must be bool, not ", y.dtype());
   Scalars scalars{op.number(1)};
@@ -36,7 +36,7 @@ Status with_scalar(Plan& op) {
 }
 
 // op(a, b, out), bit by bit
-Status bitwise(Plan& op) {
+Status combine_bits(Plan& op) {
   const TensorArg a = op.tensor(0), b = op.tensor(1), y = op.last_output();
   REQUIRE(op, !is_float(a.dtype()) && !is_float(b.dtype()), "bits of ", a.dtype(), " and ", b.dtype(),
           " can't be combined; integers or booleans are needed");
@@ -59,6 +59,11 @@ Status where(Plan& op) {
   return elementwise(op, std::array{condition, a, b}, y, "select(c, b, truth(a))");
 }
 
+constexpr OpFamily unary{compare_one, "a -> out"_sig, lanewise};
+constexpr OpFamily binary{compare_two, "a, b -> out"_sig, lanewise};
+constexpr OpFamily with_scalar{compare_with_scalar, "a, scalar: number -> out"_sig, lanewise};
+constexpr OpFamily bitwise{combine_bits, "a, b -> out"_sig, lanewise};
+
 }  // namespace
 
 // NaN differs from everything, but some compilers' `!=` says that it does not.
@@ -80,8 +85,8 @@ static constexpr OpEntry entries[] = {
     {"aten.logical_or.default", binary, "truth(a) || truth(b)"},
     {"aten.bitwise_and.Tensor", bitwise, "a & b"},
     {"aten.bitwise_or.Tensor", bitwise, "a | b"},
-    {"aten.bitwise_not.default", bitwise_not},
-    {"aten.where.self", where},
+    {"aten.bitwise_not.default", bitwise_not, "a -> out"_sig, lanewise},
+    {"aten.where.self", where, "condition, a, b -> out"_sig, lanewise},
 };
 extern const OpList compare_ops = entries;
 

@@ -40,7 +40,7 @@ Result<Conv> read_conv(Plan& op, const ConvArgs& args, const TensorArg& x, std::
   const u32 axes = u32(taps.size());
   REQUIRE(op, x.rank() == axes + 2 || x.rank() == axes + 1, "a filter with ", axes,
           " axes can't be moved over an input of shape ", x.shape());
-  const i64 groups = op.integer_or(args.groups, 1);
+  const i64 groups = op.integer(args.groups);
   Conv conv;
   conv.transposed = transposed;
   conv.images = x.rank() == axes + 2 ? x.dim(0) : 1;
@@ -68,7 +68,7 @@ Result<Conv> read_conv(Plan& op, const ConvArgs& args, const TensorArg& x, std::
   return conv;
 }
 
-void set_image(Gemm& gemm, const Conv& conv, const TensorArg& x, std::optional<i64> zero) {
+void set_image(Gemm& gemm, const Conv& conv, const TensorArg& x, std::optional<i32> zero) {
   GemmParams& g = gemm.params;
   g.batches = conv.images * conv.groups;
   g.a_batches = conv.groups;
@@ -79,7 +79,7 @@ void set_image(Gemm& gemm, const Conv& conv, const TensorArg& x, std::optional<i
   g.sections_x = conv.x.taps;
   g.b_step = conv.y.in * conv.x.in;
   g.b_batch = g.b_step * g.depth;
-  g.b_zero = i32(zero.value_or(0));
+  g.b_zero = zero.value_or(0);
   g.in_height = conv.y.in;
   g.in_width = conv.x.in;
   g.out_width = conv.x.out;
@@ -122,7 +122,7 @@ void set_filter(Gemm& gemm, Plan& op, const Conv& conv, const TensorArg& w) {
   g.a_step = conv.transposed ? out * taps : taps;
   g.a_section = 1;
   const bool as_it_is = taps == 1 && in % 4 == 0 && !conv.transposed;
-  if (conv.depthwise() || in == 0 || !(op.is_constant(w) || as_it_is)) {
+  if (conv.depthwise() || in == 0 || !(op.bytes_are_fixed(w) || as_it_is)) {
     gemm.bind("a", w);
     return gemm.dense_a(Gemm::none);
   }
@@ -146,13 +146,13 @@ void set_filter(Gemm& gemm, Plan& op, const Conv& conv, const TensorArg& w) {
 Status convolution(Plan& op) {
   const TensorArg x = op.tensor(0), w = op.tensor(1), y = op.last_output();
   const auto bias = op.maybe_tensor(2);
-  const bool transposed = op.flag_or(6, false);
+  const bool transposed = op.flag(6);
   REQUIRE_SUPPORTED(op, is_float(x.dtype()) && is_float(w.dtype()) && is_float(y.dtype()), "a convolution of ",
                     x.dtype(), " values is not supported");
   REQUIRE(op, w.rank() >= 3, "the filter ", w.shape(), " must have at least three axes");
   REQUIRE_SUPPORTED(op, w.rank() <= 4, "a convolution in ", w.rank() - 2,
                     " dimensions is not supported; at most two are");
-  const i64 groups = op.integer_or(8, 1);
+  const i64 groups = op.integer(8);
   const u32 out_channels = transposed ? u32(w.dim(1) * std::max<i64>(groups, 1)) : w.dim(0);
   const Shape& filter = w.shape();
   TRY(const Conv conv, read_conv(op, {3, 4, 5, 8, transposed ? std::optional(7u) : std::nullopt}, x,
@@ -167,15 +167,20 @@ Status convolution(Plan& op) {
   set_image(gemm, conv, x);
   set_filter(gemm, op, conv, w);
   gemm.bind_if("bias", bias);
-  if (op.entry().detail == "clamp") gemm.clamp(f32(op.number_or(9, -INFINITY)), f32(op.number_or(10, INFINITY)));
+  if (op.entry().detail == "clamp") gemm.clamp(f32(op.number(9)), f32(op.number(10)));
   return gemm.run(y, conv.depthwise());
 }
 
 }  // namespace
 
 static constexpr OpEntry entries[] = {
-    {"aten.convolution.default", convolution},
-    {"et_vk.conv_with_clamp.default", convolution, "clamp"},
+    {"aten.convolution.default", convolution,
+     "x, weight, bias?, stride: ints, padding: ints, dilation: ints, transposed: flag = false, output_padding: ints?, "
+     "groups: int = 1 -> out"_sig},
+    {"et_vk.conv_with_clamp.default", convolution,
+     "x, weight, bias?, stride: ints, padding: ints, dilation: ints, transposed: flag = false, output_padding: ints?, "
+     "groups: int = 1, low: number = -inf, high: number = inf -> out"_sig,
+     graph::plain, "clamp"},
 };
 extern const OpList conv_ops = entries;
 

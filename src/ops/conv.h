@@ -34,6 +34,6 @@ Result<Conv> read_conv(Plan& op, const ConvArgs& args, const TensorArg& x, std::
                        bool transposed);
 
 // Sets the product's sizes and makes the image x its B.
-void set_image(Gemm& gemm, const Conv& conv, const TensorArg& x, std::optional<i64> zero = std::nullopt);
+void set_image(Gemm& gemm, const Conv& conv, const TensorArg& x, std::optional<i32> zero = std::nullopt);
 
 }  // namespace pteron::ops

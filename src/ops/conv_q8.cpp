@@ -31,7 +31,7 @@ Status set_filter(Gemm& gemm, Plan& op, const Conv& conv, const TensorArg& w, bo
 
 // q8ta_conv2d(x i8, x scale, x zero, weight i8, weight sums, scales, y scale, y zero, bias?, kernel, stride, padding,
 //             [output padding if transposed,] dilation, groups, activation, out i8)
-Status conv_q8(Plan& op) {
+Status convolve(Plan& op) {
   const bool transposed = op.entry().detail == "transposed", depthwise = op.entry().detail == "depthwise";
   const TensorArg x = op.tensor(0), w = op.tensor(3), scales = op.tensor(5), y = op.last_output();
   const auto bias = op.maybe_tensor(8);
@@ -52,7 +52,8 @@ Status conv_q8(Plan& op) {
           bias ? bias->shape() : Shape(), " does not fit ", out_channels, " output channels");
   TRY_DO(op.resize(y, conv.out));
   Gemm gemm(op, Gemm::integers);
-  set_image(gemm, conv, x, op.integer(2));
+  TRY(const i32 zero, zero_point(op, 2));
+  set_image(gemm, conv, x, zero);
   TRY_DO(set_filter(gemm, op, conv, w, depthwise));
   gemm.params.factor = f32(op.number(1));
   gemm.bind("scale", scales);
@@ -62,13 +63,21 @@ Status conv_q8(Plan& op) {
   return gemm.run(y, conv.depthwise());
 }
 
+constexpr OpFamily conv_q8{
+    convolve,
+    "x, x_scale: number, x_zero: int, weight, shape sums, scales, y_scale: number, y_zero: int, bias?, kernel: ints, "
+    "stride: ints, padding: ints, dilation: ints, groups: int = 1, activation: text = none -> out"_sig};
+
 }  // namespace
 
 static constexpr OpEntry entries[] = {
     {"et_vk.q8ta_conv2d.default", conv_q8},
     {"et_vk.q8ta_conv2d_pw.default", conv_q8},
     {"et_vk.q8ta_conv2d_dw.default", conv_q8, "depthwise"},
-    {"et_vk.q8ta_conv2d_transposed.default", conv_q8, "transposed"},
+    {"et_vk.q8ta_conv2d_transposed.default", convolve,
+     "x, x_scale: number, x_zero: int, weight, shape sums, scales, y_scale: number, y_zero: int, bias?, kernel: ints, "
+     "stride: ints, padding: ints, output_padding: ints, dilation: ints, groups: int = 1, activation: text = none -> out"_sig,
+     graph::plain, "transposed"},
 };
 extern const OpList conv_q8_ops = entries;
 

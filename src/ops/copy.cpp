@@ -5,12 +5,6 @@
 namespace pteron::ops {
 namespace {
 
-// et_vk.prepack(constant, out): the result is the constant itself.
-Status prepack(Plan& op) {
-  const TensorArg x = op.tensor(0), y = op.output(1);
-  return op.resize(y, x.shape());
-}
-
 // clone(x, …, out)
 Status clone(Plan& op) {
   const TensorArg x = op.tensor(0), y = op.last_output();
@@ -86,18 +80,20 @@ Status copy(Plan& op, const TensorArg& x, const TensorArg& y) {
   REQUIRE(op, x.dtype() == y.dtype(), "the result is ", y.dtype(), ", but the input is ", x.dtype());
   if (op.same_storage(x, y) || y.numel() == 0) return {};
   const u32 quads = u32((y.numel() * size_of(y.dtype()) + 15) / 16);
-  return op.dispatch(kernels::copy_words, {x, y}, quads, one_thread_per(quads, 64));
+  return op.dispatch(graph::copy_kernel(), {x, y}, quads, one_thread_per(quads, 64));
 }
 
 static constexpr OpEntry entries[] = {
-    {"et_vk.prepack.default", prepack},
-    {"aten.clone.default", clone, {}, true},
-    {"aten.alias_copy.default", clone, {}, true},
-    {"dim_order_ops._clone_dim_order.default", clone, {}, true},
-    {"aten.view_copy.default", view, {}, true},
-    {"aten.unsqueeze_copy.default", unsqueeze, {}, true},
-    {"aten.squeeze_copy.dims", squeeze, {}, true},
+    {"et_vk.prepack.default", nullptr, "x -> out"_sig, prepacks},
+    {"aten.clone.default", clone, "x, ... -> out"_sig, copies | lanewise},
+    {"aten.alias_copy.default", clone, "x -> out"_sig, copies | lanewise},
+    {"dim_order_ops._clone_dim_order.default", clone, "x, ... -> out"_sig, copies | lanewise},
+    {"aten.view_copy.default", view, "x, sizes: ints -> out"_sig, copies},
+    {"aten.unsqueeze_copy.default", unsqueeze, "x, axis: int -> out"_sig, copies},
+    {"aten.squeeze_copy.dims", squeeze, "x, axes: ints -> out"_sig, copies},
 };
 extern const OpList copy_ops = entries;
 
 }  // namespace pteron::ops
+
+const pteron::graph::KernelSource& pteron::graph::copy_kernel() { return kernels::copy_words; }

@@ -33,7 +33,12 @@ void set_strides(u32 (&strides)[8], const Shape& input, const Shape& output) {
 // Maximal shapes decide as far as they can, so that the kernel stays the same while shapes change.
 void add_loads(Plan& op, std::span<const TensorArg> inputs, const TensorArg& y, u32 row, Spec& spec) {
   const auto is_single = [](const TensorArg& x) { return x.max().numel() == 1; };
-  const auto is_flat = [&](const TensorArg& x) { return x.max() == y.max() && x.shape() == y.shape(); };
+  // An axis that may have any size can be 1 in one of several inputs.
+  const bool repeats =
+      inputs.size() > 1 && op.branch(std::any_of(inputs.begin(), inputs.end(), [&](const TensorArg& x) {
+        return x.max() == y.max() && x.shape() != y.shape();
+      }));
+  const auto is_flat = [&](const TensorArg& x) { return x.max() == y.max() && !repeats; };
   const bool walks =
       std::any_of(inputs.begin(), inputs.end(), [&](const TensorArg& x) { return !is_single(x) && !is_flat(x); });
   const Access walk = walks && op.branch(row % 4 == 0) ? Access::rows : Access::scattered;
@@ -114,18 +119,17 @@ Status generate(Plan& op, const TensorArg& y, std::string_view expression, Scala
   return run(op, {}, y, expression, scalars);
 }
 
-// pteron.elementwise(a, …, out), made by src/graph/passes/elementwise_chains.cpp, which generates the function `fused`.
+// pteron.elementwise(a, …, out), made by passes/elementwise_chains.cpp, which generates the function `fused`.
 static Status fused(Plan& op) {
   static constexpr std::string_view calls[] = {"fused(a)", "fused(a, b)", "fused(a, b, c)", "fused(a, b, c, d)"};
-  const u32 count = op.arity() - 1;
-  if (count == 0 || count > max_inputs) return internal_error("a fused op has ", count, " inputs");
   std::array<TensorArg, max_inputs> inputs;
-  for (u32 i = 0; i < count; ++i) inputs[i] = op.tensor(i);
+  u32 count = 0;
+  while (count < max_inputs && !op.is_null(count)) inputs[count] = op.tensor(count), ++count;
   return arithmetic(op, std::span(inputs).first(count), op.last_output(), calls[count - 1], {.functions = op.code()});
 }
 
 static constexpr OpEntry entries[] = {
-    {"pteron.elementwise", fused},
+    {"pteron.elementwise", fused, "a, b?, c?, d? -> out"_sig, internal | lanewise},
 };
 extern const OpList elementwise_ops = entries;
 

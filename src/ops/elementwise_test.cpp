@@ -227,5 +227,27 @@ TEST(Elementwise, LogicOfNumbers) {
   EXPECT_EQ(apply<u8>("aten.logical_or.default", {a, b}, DType::boolean), (std::vector<u8>{1, 1, 1, 1}));
 }
 
+TEST(Elementwise, AnAxisOfAnySizeMayBeRepeatedWithoutANewKernel) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {4, 2}), true), y = b.input(b.tensor(DType::f32, {4, 2}), true);
+  const u32 z = b.output(b.tensor(DType::f32, {4, 2}), true);
+  b.op("aten.add.Tensor", {x, y, b.integer(1), z});
+  auto program = load(b);
+  auto method = program->method();
+  ASSERT_TRUE(method.has_value()) << method.error().to_string();
+  const Tensor row = tensor_of<f32>(DType::f32, {1, 2}, {10, 20}),
+               rows = tensor_of<f32>(DType::f32, {3, 2}, {1, 2, 3, 4, 5, 6});
+  for (const auto& [inputs, sum] :
+       std::vector<std::pair<std::vector<Tensor>, std::vector<f32>>>{{{row, rows}, {11, 22, 13, 24, 15, 26}},
+                                                                     {{rows, row}, {11, 22, 13, 24, 15, 26}},
+                                                                     {{rows, rows}, {2, 4, 6, 8, 10, 12}},
+                                                                     {{row, row}, {20, 40}}}) {
+    auto outputs = method->execute({inputs[0], inputs[1]});
+    ASSERT_TRUE(outputs.has_value()) << outputs.error().to_string();
+    EXPECT_EQ(values<f32>((*outputs)[0]), sum);
+  }
+  EXPECT_EQ(method->stats().late_pipelines, 0u);
+}
+
 }  // namespace
 }  // namespace pteron::test

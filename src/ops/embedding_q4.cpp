@@ -33,7 +33,7 @@ Status look_up(Plan& op, const Table& t, const TensorArg& index, const TensorArg
   const u32 fault = op.fault_slot("token", vocabulary), count = u32(y.numel());
   // In the layout of linears, which often have the same table as their weight: it is stored once then.
   const u64 tiled_bytes = u64(ceil_div(vocabulary, columns_per_block)) * columns_per_block * row_bytes;
-  const bool tiled = op.is_constant(t.weight) && width % 8 == 0 && width > 0 &&
+  const bool tiled = op.bytes_are_fixed(t.weight) && width % 8 == 0 && width > 0 &&
                      tiled_bytes <= op.device().limits.max_storage_binding_bytes;
   Spec spec;
   spec.flag("LINEAR", t.linear).flag("TILED", tiled).bind_array("w", "u32").bind_input("scale", t.scales.dtype());
@@ -66,7 +66,7 @@ Status embedding_q4(Plan& op) {
   const u32 width = 2 * w.dim(1);
   REQUIRE(op, group > 0 && width % group == 0 && scales.dim(1) == width / group && scales.dim(0) == w.dim(0), "scales ",
           scales.shape(), " don't fit rows of ", width, " in groups of ", group);
-  return look_up(op, {w, scales, std::nullopt, scales.dim(1), u32(group), op.flag_or(4, true)}, index, y);
+  return look_up(op, {w, scales, std::nullopt, scales.dim(1), u32(group), op.flag(4)}, index, y);
 }
 
 // quantized_decomposed.embedding_4bit(weight u8[V, E/2], scales [V(, G)], zero points?, low, high, indices, dtype, out)
@@ -75,8 +75,8 @@ Status embedding_4bit(Plan& op) {
   const auto zeros = op.maybe_tensor(2);
   REQUIRE(op, w.rank() == 2 && (scales.rank() == 1 || scales.rank() == 2) && scales.dim(0) == w.dim(0), "scales ",
           scales.shape(), " don't fit a table of shape ", w.shape());
-  REQUIRE_SUPPORTED(op, op.integer_or(3, -8) == -8 && op.integer_or(4, 7) == 7, "values from ", op.integer_or(3, -8),
-                    " to ", op.integer_or(4, 7), " are not supported; 4-bit tables hold −8 to 7");
+  REQUIRE_SUPPORTED(op, op.integer(3) == -8 && op.integer(4) == 7, "values from ", op.integer(3), " to ", op.integer(4),
+                    " are not supported; 4-bit tables hold −8 to 7");
   const u32 width = 2 * w.dim(1), groups = scales.rank() == 2 ? scales.dim(1) : 1;
   REQUIRE(op, groups > 0 && width % groups == 0, "rows of ", width, " can't be cut into ", groups, " groups");
   REQUIRE(op, !zeros || zeros->numel() == scales.numel(), "zero points ", zeros->shape(), " don't fit scales ",
@@ -87,8 +87,10 @@ Status embedding_4bit(Plan& op) {
 }  // namespace
 
 static constexpr OpEntry entries[] = {
-    {"et_vk.embedding_q4gsw.default", embedding_q4},
-    {"quantized_decomposed.embedding_4bit.dtype", embedding_4bit},
+    {"et_vk.embedding_q4gsw.default", embedding_q4,
+     "weight, scales, group: int, indices, is_linear: flag = true -> out"_sig, lanewise},
+    {"quantized_decomposed.embedding_4bit.dtype", embedding_4bit,
+     "weight, scales, zeros?, low: int = -8, high: int = 7, indices, dtype: any -> out"_sig, lanewise},
 };
 extern const OpList embedding_q4_ops = entries;
 

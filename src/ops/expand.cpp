@@ -79,9 +79,9 @@ Status unfold(Plan& op) {
 }  // namespace
 
 static constexpr OpEntry entries[] = {
-    {"aten.expand_copy.default", expand},
-    {"aten.repeat.default", repeat},
-    {"aten.unfold_copy.default", unfold},
+    {"aten.expand_copy.default", expand, "x, sizes: ints, ... -> out"_sig},
+    {"aten.repeat.default", repeat, "x, times: ints -> out"_sig},
+    {"aten.unfold_copy.default", unfold, "x, axis: int, size: int, step: int -> out"_sig},
 };
 extern const OpList expand_ops = entries;
 

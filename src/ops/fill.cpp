@@ -61,7 +61,7 @@ Status scalar_tensor(Plan& op) { return fill(op, op.last_output(), Shape(), op.n
 // arange(start, end, step, …, out)
 Status arange(Plan& op) {
   const TensorArg y = op.last_output();
-  const f64 start = op.number_or(0, 0), end = op.number(1), step = op.number_or(2, 1);
+  const f64 start = op.number(0), end = op.number(1), step = op.number(2);
   REQUIRE_LIVE(op, step != 0, "the step is 0");
   const f64 count = step == 0 ? 0 : std::ceil((end - start) / step);
   REQUIRE_LIVE(op, count >= 0 && count <= INT32_MAX, "from ", start, " to ", end, " in steps of ", step, " there are ",
@@ -76,14 +76,14 @@ Status arange(Plan& op) {
 }  // namespace
 
 static constexpr OpEntry entries[] = {
-    {"aten.full.default", full},
-    {"aten.full_like.default", full_like},
-    {"aten.zeros.default", all<0>},
-    {"aten.zeros_like.default", all_like<0>},
-    {"aten.ones.default", all<1>},
-    {"aten.ones_like.default", all_like<1>},
-    {"aten.scalar_tensor.default", scalar_tensor},
-    {"aten.arange.start_step", arange},
+    {"aten.full.default", full, "sizes: ints, value: number, ... -> out"_sig},
+    {"aten.full_like.default", full_like, "shape x, value: number, ... -> out"_sig, lanewise},
+    {"aten.zeros.default", all<0>, "sizes: ints, ... -> out"_sig},
+    {"aten.zeros_like.default", all_like<0>, "shape x, ... -> out"_sig, lanewise},
+    {"aten.ones.default", all<1>, "sizes: ints, ... -> out"_sig},
+    {"aten.ones_like.default", all_like<1>, "shape x, ... -> out"_sig, lanewise},
+    {"aten.scalar_tensor.default", scalar_tensor, "value: number, ... -> out"_sig},
+    {"aten.arange.start_step", arange, "start: number = 0, end: number, step: number = 1, ... -> out"_sig},
 };
 extern const OpList fill_ops = entries;
 

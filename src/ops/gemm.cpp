@@ -45,10 +45,17 @@ const Gemm::Tiling Gemm::tilings[] = {
     {"shared", kernels::gemm_shared, 16, 16, 0},
 };
 
+Result<i32> zero_point(Plan& op, u32 arg) {
+  const i64 zero = op.integer(arg);
+  REQUIRE_LIVE(op, zero >= INT32_MIN && zero <= INT32_MAX, "the zero point ", zero, " does not fit in 32 bits");
+  return i32(zero);
+}
+
 bool in_fours(Plan& op, u32 size, bool fixed) { return fixed ? size % 4 == 0 : op.branch(size % 4 == 0); }
 
 void Gemm::bind(std::string_view name, const Operand& operand, DType dtype) {
-  if (count_ < operands_.size()) operands_[count_++] = operand;
+  overflows_ |= count_ == operands_.size();
+  if (!overflows_) operands_[count_++] = operand;
   spec_.bind_input_quads(name, dtype);
   for (u32 i = 0; i < std::size(optional_inputs); ++i)
     if (optional_inputs[i].name == name) bound_ |= 1u << i;
@@ -61,7 +68,7 @@ void Gemm::bind_if(std::string_view name, const std::optional<TensorArg>& tensor
 void Gemm::bind_weight(const TensorArg& weight, u64 row_bytes) {
   weight_at_ = count_;
   weight_row_bytes_ = row_bytes;
-  width_is_fixed_ = op_.is_constant(weight);
+  width_is_fixed_ = op_.shape_is_fixed(weight);
   bind("b", weight);
 }
 
@@ -81,7 +88,7 @@ void Gemm::clamp(f32 low, f32 high) {
 
 Status Gemm::quantize(u32 scale, u32 zero, u32 activation) {
   const f64 step = op_.number(scale);
-  const std::string_view name = op_.text_or(activation, "none");
+  const std::string_view name = op_.text(activation);
   REQUIRE(op_, step > 0, "the result's scale is ", step, "; it must be positive");
   REQUIRE_SUPPORTED(op_, name == "none" || name == "relu", "the activation '", name, "' is not supported");
   quantized_ = true;
@@ -138,7 +145,8 @@ Status Gemm::dispatch(const TensorArg& y, const Tiling& tiling) {
 
 Status Gemm::dispatch_parts(const Tiling& tiling, const Operand& y, DType dtype) {
   spec_.bind_output("y", dtype);
-  if (count_ == operands_.size()) return internal_error("a matrix product has more than 8 operands");
+  if (overflows_ || count_ == operands_.size())
+    return internal_error("a matrix product has more than ", operands_.size(), " operands");
   operands_[count_++] = y;
   if (tiling.workgroup > 0)
     spec_.num("ROW_BLOCKS", tiling.row_blocks)

@@ -69,12 +69,16 @@ class Gemm {
   Spec spec_;
   std::array<Operand, 8> operands_{};
   u32 count_ = 0;
+  bool overflows_ = false;  // it has more
   u32 bound_ = 0;  // bit i: optional input i is there
   bool channel_rows_ = false, clamped_ = false, quantized_ = false;
   u32 weight_at_ = 0;  // among the operands
   u64 weight_row_bytes_ = 0;
   bool width_is_fixed_ = false;
 };
+
+// An input's zero point.
+Result<i32> zero_point(Plan& op, u32 arg);
 
 // Whether `size` is a multiple of four. A size that is not `fixed` may be another one at the next execute.
 bool in_fours(Plan& op, u32 size, bool fixed);

@@ -25,7 +25,9 @@ Status grid_priors(Plan& op) {
 
 }  // namespace
 
-static constexpr OpEntry entries[] = {{"et_vk.grid_priors.default", grid_priors}};
+static constexpr OpEntry entries[] = {
+    {"et_vk.grid_priors.default", grid_priors, "shape x, stride: number, offset: number -> out"_sig},
+};
 extern const OpList grid_priors_ops = entries;
 
 }  // namespace pteron::ops

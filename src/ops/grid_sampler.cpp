@@ -25,7 +25,7 @@ Status grid_sampler(Plan& op) {
   if (y.numel() == 0) return {};
   REQUIRE(op, x.dim(2) > 0 && x.dim(3) > 0, "an image of ", x.shape(), " has no pixels to sample");
   Spec spec;
-  spec.num("INTERPOLATION", u32(interpolation)).num("PADDING", u32(padding)).flag("ALIGN", op.flag_or(4, false));
+  spec.num("INTERPOLATION", u32(interpolation)).num("PADDING", u32(padding)).flag("ALIGN", op.flag(4));
   spec.input("x", x.dtype()).input("grid", grid.dtype()).output("y", y.dtype());
   return op.dispatch({kernels::grid_sampler, spec}, {x, grid, y},
                      Params{u32(y.numel()), x.dim(1), {x.dim(2), x.dim(3)}, {grid.dim(1), grid.dim(2)}},
@@ -34,7 +34,10 @@ Status grid_sampler(Plan& op) {
 
 }  // namespace
 
-static constexpr OpEntry entries[] = {{"aten.grid_sampler_2d.default", grid_sampler}};
+static constexpr OpEntry entries[] = {
+    {"aten.grid_sampler_2d.default", grid_sampler,
+     "x, grid, interpolation: int, padding: int, align: flag = false -> out"_sig},
+};
 extern const OpList grid_sampler_ops = entries;
 
 }  // namespace pteron::ops

@@ -36,8 +36,8 @@ Status last_top_k(Plan& op) {
 }  // namespace
 
 static constexpr OpEntry entries[] = {
-    {"pteron.last_arg_max", last_arg_max},
-    {"pteron.last_top_k", last_top_k},
+    {"pteron.last_arg_max", last_arg_max, "x -> out"_sig, internal},
+    {"pteron.last_top_k", last_top_k, "x, k: int -> [values, indices]"_sig, internal},
 };
 extern const OpList last_row_ops = entries;
 

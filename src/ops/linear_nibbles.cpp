@@ -179,9 +179,10 @@ Status linear_backward(Plan& op) {
 }  // namespace
 
 static constexpr OpEntry entries[] = {
-    {"et_vk.linear_dq8ca_q4gsw.default", linear_dynamic},
-    {"et_vk.linear_qcs4w.default", linear_channels},
-    {"et_vk.linear_q4gsw_backward.default", linear_backward},
+    {"et_vk.linear_dq8ca_q4gsw.default", linear_dynamic,
+     "x, row_scales, row_zeros, weight, shape sums, scales, group: int, bias? -> out"_sig, lanewise},
+    {"et_vk.linear_qcs4w.default", linear_channels, "x, weight, scales -> out"_sig, lanewise},
+    {"et_vk.linear_q4gsw_backward.default", linear_backward, "dy, weight, scales, group: int -> dx"_sig, lanewise},
 };
 extern const OpList linear_nibbles_ops = entries;
 

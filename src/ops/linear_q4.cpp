@@ -51,11 +51,11 @@ u32 groups_of(const Q4Linear& l) { return ceil_div(depth_of(l), l.group); }
 // Can the constants be laid out in tiles, and do they fit one binding?
 bool can_tile(Plan& op, const Q4Linear& l) {
   if (depth_of(l) % 8 != 0 || l.group % 8 != 0 || depth_of(l) == 0) return false;
-  const auto f32_constant = [&](const TensorArg& t) { return op.is_constant(t) && t.dtype() == DType::f32; };
+  const auto f32_constant = [&](const TensorArg& t) { return op.bytes_are_fixed(t) && t.dtype() == DType::f32; };
   u64 bytes = 0;
   for (u32 i = 0; i < l.count; ++i) {
     const Q4Part& part = l.parts[i];
-    if (!op.is_constant(part.weight) || !f32_constant(part.scales)) return false;
+    if (!op.bytes_are_fixed(part.weight) || !f32_constant(part.scales)) return false;
     if (part.bias && !f32_constant(*part.bias)) return false;
     if (part.correction && !f32_constant(*part.correction)) return false;
     bytes += u64(blocks_of(part)) * columns_per_block * depth_of(l) / 2;
@@ -199,7 +199,7 @@ Status linear_q4gsw(Plan& op) {
 }
 
 // pteron.linear_q4(x, norm?, eps, [weights], [scales], group, [biases]?, [corrections]?, residual?, kind, [outputs]),
-// made by src/graph/passes/q4_node.h.
+// made by passes/q4_node.h.
 Status fused_linear_q4(Plan& op) {
   Q4Linear l;
   l.x = op.tensor(0);
@@ -207,7 +207,7 @@ Status fused_linear_q4(Plan& op) {
   l.eps = f32(op.number(2));
   l.group = u32(op.integer(5));
   l.residual = op.maybe_tensor(8);
-  const std::string_view kind = op.text_or(9, "plain");
+  const std::string_view kind = op.text(9);
   l.swiglu = kind == "swiglu";
   l.planes = kind == "planes";
   l.count = op.list_size(3);
@@ -256,8 +256,11 @@ Status linear_q4(Plan& op, const Q4Linear& l) {
 }
 
 static constexpr OpEntry entries[] = {
-    {"et_vk.linear_q4gsw.default", linear_q4gsw},
-    {"pteron.linear_q4", fused_linear_q4},
+    {"et_vk.linear_q4gsw.default", linear_q4gsw, "x, weight, scales, group: int, bias? -> out"_sig, lanewise},
+    {"pteron.linear_q4", fused_linear_q4,
+     "x, norm?, eps: number, weights: tensors, scales: tensors, group: int, biases: tensors?, corrections: tensors?, "
+     "residual?, kind: text -> [...]"_sig,
+     internal | lanewise},
 };
 extern const OpList linear_q4_ops = entries;
 

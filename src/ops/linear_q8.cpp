@@ -62,7 +62,7 @@ Status static_input(Plan& op) {
   if (l.y.numel() == 0) return {};
   Gemm gemm(op, Gemm::integers);
   gemm.params.factor = f32(op.number(1));
-  gemm.params.a_zero = i32(op.integer(2));
+  TRY(gemm.params.a_zero, zero_point(op, 2));
   return run_layer(gemm, l, true);
 }
 
@@ -73,19 +73,26 @@ Status static_both(Plan& op) {
   REQUIRE(op, l.y.dtype() == DType::i8, "the result must be int8, not ", l.y.dtype());
   Gemm gemm(op, Gemm::integers);
   gemm.params.factor = f32(op.number(1));
-  gemm.params.a_zero = i32(op.integer(2));
+  TRY(gemm.params.a_zero, zero_point(op, 2));
   TRY_DO(gemm.quantize(6, 7, 9));
   if (l.y.numel() == 0) return {};
   return run_layer(gemm, l, true);
 }
 
+constexpr OpFamily static_input_and_result{
+    static_both,
+    "x, x_scale: number, x_zero: int, weight, shape sums, scales, y_scale: number, y_zero: int, bias?, "
+    "activation: text = none -> out"_sig,
+    lanewise};
+
 }  // namespace
 
 static constexpr OpEntry entries[] = {
-    {"aten._weight_int8pack_mm.default", weight_only},
-    {"et_vk.linear_q8ta_q8csw.default", static_input},
-    {"et_vk.q8ta_linear.default", static_both},
-    {"et_vk.q8ta_linear_gemv.default", static_both},
+    {"aten._weight_int8pack_mm.default", weight_only, "x, weight, scales -> out"_sig, lanewise},
+    {"et_vk.linear_q8ta_q8csw.default", static_input,
+     "x, x_scale: number, x_zero: int, weight, shape sums, scales, bias? -> out"_sig, lanewise},
+    {"et_vk.q8ta_linear.default", static_input_and_result},
+    {"et_vk.q8ta_linear_gemv.default", static_input_and_result},
 };
 extern const OpList linear_q8_ops = entries;
 

@@ -25,8 +25,8 @@ void multiply(Gemm& gemm, Plan& op, const TensorArg& a, const TensorArg& b) {
   g.b_step = g.columns;
   gemm.bind("a", a);
   gemm.bind("b", b);
-  gemm.dense_a(in_fours(op, g.depth, op.is_constant(a) || op.is_constant(b)) ? Gemm::along_depth : Gemm::none);
-  gemm.dense_b(in_fours(op, g.columns, op.is_constant(b)) ? Gemm::along_columns : Gemm::none);
+  gemm.dense_a(in_fours(op, g.depth, op.shape_is_fixed(a) || op.shape_is_fixed(b)) ? Gemm::along_depth : Gemm::none);
+  gemm.dense_b(in_fours(op, g.columns, op.shape_is_fixed(b)) ? Gemm::along_columns : Gemm::none);
 }
 
 // mm(a[M, K], b[K, N], out)
@@ -61,7 +61,7 @@ Status bmm(Plan& op) {
 // addmm(self, a[M, K], b[K, N], beta, alpha, out): beta · self + alpha · a · b, where self broadcasts to [M, N].
 Status addmm(Plan& op) {
   const TensorArg self = op.tensor(0), a = op.tensor(1), b = op.tensor(2), y = op.last_output();
-  const f64 beta = op.number_or(3, 1), alpha = op.number_or(4, 1);
+  const f64 beta = op.number(3), alpha = op.number(4);
   TRY_DO(require_floats(op, {self, a, b, y}));
   REQUIRE(op, a.rank() == 2 && b.rank() == 2 && self.rank() <= 2,
           "addmm needs two matrices and up to two axes to add, not ", a.shape(), ", ", b.shape(), " and ",
@@ -102,7 +102,7 @@ Status linear(Plan& op) {
   TRY_DO(op.resize(y, shape));
   if (y.numel() == 0) return {};
   Gemm gemm(op, Gemm::floats);
-  const auto quads = in_fours(op, depth, op.is_constant(w)) ? Gemm::along_depth : Gemm::none;
+  const auto quads = in_fours(op, depth, op.shape_is_fixed(w)) ? Gemm::along_depth : Gemm::none;
   gemm.params.rows = u32(y.numel() / columns);
   gemm.params.columns = columns;
   gemm.params.depth = gemm.params.a_row = gemm.params.b_column = depth;
@@ -142,11 +142,11 @@ Status weight_gradient(Plan& op) {
 }  // namespace
 
 static constexpr OpEntry entries[] = {
-    {"aten.mm.default", mm},
-    {"aten.bmm.default", bmm},
-    {"aten.addmm.default", addmm},
-    {"aten.linear.default", linear},
-    {"et_vk.linear_dW.default", weight_gradient},
+    {"aten.mm.default", mm, "a, b -> out"_sig},
+    {"aten.bmm.default", bmm, "a, b -> out"_sig},
+    {"aten.addmm.default", addmm, "self, a, b, beta: number = 1, alpha: number = 1 -> out"_sig},
+    {"aten.linear.default", linear, "x, weight, bias? -> out"_sig, lanewise},
+    {"et_vk.linear_dW.default", weight_gradient, "dy, x -> out"_sig},
 };
 extern const OpList matmul_ops = entries;
 

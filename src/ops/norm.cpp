@@ -2,8 +2,6 @@
 // Norms over rows: layer, group and root-mean-square norm are one kernel.
 #include "ops/norm.h"
 
-#include <cfloat>
-
 #include "ops/rows.h"
 
 namespace pteron::ops {
@@ -78,7 +76,7 @@ Status rms_norm_op(Plan& op) {
   REQUIRE(op, w.numel() == x.dim(-1), "the weight has ", w.numel(), " elements, but rows of ", x.shape(), " have ",
           x.dim(-1));
   TRY_DO(op.resize(y, x.shape()));
-  return rms_norm(op, x, w, y, y.dtype(), op.number_or(2, FLT_EPSILON));
+  return rms_norm(op, x, w, y, y.dtype(), op.number(2));
 }
 
 // native_layer_norm(x, shape, weight?, bias?, eps, [out, mean, rstd]): over the last axes, as many as `shape` has.
@@ -146,9 +144,11 @@ Status rms_norm(Plan& op, const TensorArg& x, const TensorArg& weight, const Ope
 }
 
 static constexpr OpEntry entries[] = {
-    {"et_vk.rms_norm.default", rms_norm_op},
-    {"aten.native_layer_norm.default", layer_norm},
-    {"aten.native_group_norm.default", group_norm},
+    {"et_vk.rms_norm.default", rms_norm_op, "x, weight, eps: number = 1.1920929e-07 -> out"_sig, lanewise},
+    {"aten.native_layer_norm.default", layer_norm,
+     "x, sizes: ints, weight?, bias?, eps: number -> [out, mean, rstd]"_sig},
+    {"aten.native_group_norm.default", group_norm,
+     "x, weight?, bias?, n: any, c: any, hxw: any, groups: int, eps: number -> [out, mean, rstd]"_sig},
 };
 extern const OpList norm_ops = entries;
 

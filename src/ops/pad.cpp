@@ -52,7 +52,7 @@ Status pad(Plan& op) {
   }
   TRY_DO(op.resize(y, shape));
   if (y.numel() == 0) return {};
-  const f64 value = op.number_or(2, 0);
+  const f64 value = op.number(2);
   Params params{};
   params.count = u32(y.numel());
   params.value = scalar_bits(y.dtype() == DType::boolean ? value != 0 : value, is_float(y.dtype()));
@@ -64,7 +64,9 @@ Status pad(Plan& op) {
 
 }  // namespace
 
-static constexpr OpEntry entries[] = {{"aten.constant_pad_nd.default", pad}};
+static constexpr OpEntry entries[] = {
+    {"aten.constant_pad_nd.default", pad, "x, margins: ints, value: number = 0 -> out"_sig},
+};
 extern const OpList pad_ops = entries;
 
 }  // namespace pteron::ops

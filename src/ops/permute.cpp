@@ -88,11 +88,11 @@ Status pixel_shuffle(Plan& op) {
 }  // namespace
 
 static constexpr OpEntry entries[] = {
-    {"aten.permute_copy.default", permute},
-    {"aten.permute.default", permute},
-    {"aten.t_copy.default", transpose},
-    {"aten.flip.default", flip},
-    {"aten.pixel_shuffle.default", pixel_shuffle},
+    {"aten.permute_copy.default", permute, "x, axes: ints -> out"_sig},
+    {"aten.permute.default", permute, "x, axes: ints -> out"_sig},
+    {"aten.t_copy.default", transpose, "x -> out"_sig},
+    {"aten.flip.default", flip, "x, axes: ints -> out"_sig},
+    {"aten.pixel_shuffle.default", pixel_shuffle, "x, factor: int -> out"_sig},
 };
 extern const OpList permute_ops = entries;
 

@@ -83,7 +83,7 @@ Status max_pool(Plan& op, const TensorArg& y, std::optional<TensorArg> indices) 
   const TensorArg x = op.tensor(0);
   TRY(PoolArgs args, pool_args(op));
   TRY(args.dilation, pair_of(op, 4, "dilation", 1, {1, 1}));
-  args.ceil = op.flag_or(5, false);
+  args.ceil = op.flag(5);
   REQUIRE(op, !indices || indices->dtype() == DType::i32, "indices are integers, not ", indices->dtype());
   Window window{0, -std::numeric_limits<f32>::infinity()};
   TRY(const Shape shape, place_windows(op, x, y, args, window));
@@ -109,7 +109,7 @@ Status max_pool2d_with_indices(Plan& op) { return max_pool(op, op.list_output(6,
 Status avg_pool2d(Plan& op) {
   const TensorArg x = op.tensor(0), y = op.output(7);
   TRY(PoolArgs args, pool_args(op));
-  args.ceil = op.flag_or(4, false);
+  args.ceil = op.flag(4);
   const bool fixed = !op.is_null(6);
   const i64 divisor = op.integer_or(6, 1);
   REQUIRE(op, divisor != 0, "the divisor is 0");
@@ -118,16 +118,20 @@ Status avg_pool2d(Plan& op) {
   TRY_DO(op.resize(y, shape));
   if (y.numel() == 0) return {};
   Spec spec;
-  spec.flag("FIXED", fixed).flag("INCLUDE_PAD", op.flag_or(5, true)).input("x", x.dtype()).output("y", y.dtype());
+  spec.flag("FIXED", fixed).flag("INCLUDE_PAD", op.flag(5)).input("x", x.dtype()).output("y", y.dtype());
   return op.dispatch({kernels::avg_pool, spec}, {x, y}, window, one_thread_per(y.numel(), 64));
 }
 
 }  // namespace
 
 static constexpr OpEntry entries[] = {
-    {"aten.max_pool2d.default", max_pool2d},
-    {"aten.max_pool2d_with_indices.default", max_pool2d_with_indices},
-    {"aten.avg_pool2d.default", avg_pool2d},
+    {"aten.max_pool2d.default", max_pool2d,
+     "x, kernel: ints, stride: ints?, padding: ints?, dilation: ints?, ceil: flag = false -> out"_sig},
+    {"aten.max_pool2d_with_indices.default", max_pool2d_with_indices,
+     "x, kernel: ints, stride: ints?, padding: ints?, dilation: ints?, ceil: flag = false -> [out, indices]"_sig},
+    {"aten.avg_pool2d.default", avg_pool2d,
+     "x, kernel: ints, stride: ints?, padding: ints?, ceil: flag = false, include_pad: flag = true, divisor: int? "
+     "-> out"_sig},
 };
 extern const OpList pool_ops = entries;
 

@@ -65,7 +65,7 @@ Status per_tensor(Plan& op) {
   Params params;
   params.low = f32(op.number(1));
   params.high = f32(op.number(2));
-  params.eps = f32(op.number_or(3, FLT_EPSILON));
+  params.eps = f32(op.number(3));
   set_whole(params, 1, x.numel());
   return run(op, x, {1}, params, asymmetric);
 }
@@ -82,7 +82,7 @@ Status per_token(Plan& op) {
 }
 
 Result<std::string_view> mapping(Plan& op, u32 arg) {
-  const std::string_view name = op.text_or(arg, "ASYMMETRIC");
+  const std::string_view name = op.text(arg);
   if (name == "ASYMMETRIC") return asymmetric;
   if (name == "SYMMETRIC") return symmetric;
   if (name == "SYMMETRIC_NO_CLIPPING_ERR") return symmetric_unclipped;
@@ -94,7 +94,7 @@ Result<std::string_view> mapping(Plan& op, u32 arg) {
 Status affine(Plan& op) {
   const TensorArg x = op.tensor(0);
   const IntList blocks = op.ints(2);
-  const bool keep = op.arity() > 10 && op.flag_or(9, false);
+  const bool keep = op.flag(9);
   TRY(const std::string_view code, mapping(op, 1));
   REQUIRE(op, blocks.size() == x.rank(), blocks.size(), " block sizes are given for ", x.shape());
   REQUIRE_SUPPORTED(op, !op.is_null(4) && !op.is_null(5),
@@ -130,9 +130,13 @@ Status affine(Plan& op) {
 }  // namespace
 
 static constexpr OpEntry entries[] = {
-    {"quantized_decomposed.choose_qparams.tensor", per_tensor},
-    {"quantized_decomposed.choose_qparams_per_token_asymmetric.default", per_token},
-    {"torchao.choose_qparams_affine.default", affine},
+    {"quantized_decomposed.choose_qparams.tensor", per_tensor,
+     "x, low: number, high: number, eps: number = 1.1920929e-07, dtype: any -> [scale, zero]"_sig},
+    {"quantized_decomposed.choose_qparams_per_token_asymmetric.default", per_token,
+     "x, dtype: any -> [scale, zero]"_sig},
+    {"torchao.choose_qparams_affine.default", affine,
+     "x, mapping: text, blocks: ints, dtype: any, low: number?, high: number?, eps: number?, scale_dtype: any, "
+     "zero_dtype: any, keepdim: flag = false -> [scale, zero]"_sig},
 };
 extern const OpList qparams_ops = entries;
 

@@ -148,7 +148,7 @@ std::optional<TensorArg> zero_points(Plan& op, u32 arg) {
 }
 
 // quantize_per_tensor(x, scale, zero, low, high, dtype, out), or the other way round: scale and zero are numbers.
-Status per_tensor(Plan& op) {
+Status with_numbers(Plan& op) {
   Conversion c{op.tensor(0), op.last_output(), op.entry().detail, {}, {}, {}};
   const f64 scale = op.number(1);
   REQUIRE(op, scale != 0, "the scale is 0");
@@ -161,7 +161,7 @@ Status per_tensor(Plan& op) {
 }
 
 // The same with tensors of one element.
-Status per_tensor_tensor(Plan& op) {
+Status with_tensors(Plan& op) {
   Conversion c{op.tensor(0), op.last_output(), op.entry().detail, {}, op.tensor(1), op.tensor(2)};
   c.blocks = Blocks::whole(c.x.shape());
   TRY_DO(set_range(op, c.params, c.y.dtype(), 3, 4));
@@ -169,7 +169,7 @@ Status per_tensor_tensor(Plan& op) {
 }
 
 // quantize_per_channel(x, scales, zeros?, axis, low, high, dtype, out)
-Status per_channel(Plan& op) {
+Status with_channels(Plan& op) {
   Conversion c{op.tensor(0), op.last_output(), op.entry().detail, {}, op.tensor(1), zero_points(op, 2)};
   REQUIRE(op, c.x.rank() >= 1, "a scalar has no channels");
   c.blocks = Blocks::along(c.x.shape(), op.axis(3, c.x.rank()));
@@ -178,7 +178,7 @@ Status per_channel(Plan& op) {
 }
 
 // quantize_per_token(x, scales, zeros, low, high, dtype, out)
-Status per_token(Plan& op) {
+Status with_tokens(Plan& op) {
   Conversion c{op.tensor(0), op.last_output(), op.entry().detail, {}, op.tensor(1), zero_points(op, 2)};
   REQUIRE(op, c.x.rank() >= 1, "a scalar has no rows");
   c.blocks = Blocks::rows(c.x.shape());
@@ -187,12 +187,22 @@ Status per_token(Plan& op) {
 }
 
 // torchao.quantize_affine(x, block sizes, scales, zeros?, dtype, low?, high?, out)
-Status affine(Plan& op) {
+Status with_blocks(Plan& op) {
   Conversion c{op.tensor(0), op.last_output(), op.entry().detail, {}, op.tensor(2), zero_points(op, 3)};
   TRY(c.blocks, read_blocks(op, 1, c.x.shape()));
   TRY_DO(set_range(op, c.params, c.y.dtype(), 5, 6));
   return run(op, c);
 }
+
+constexpr OpFamily per_tensor{
+    with_numbers, "x, scale: number, zero: number, low: number?, high: number?, dtype: any, ... -> out"_sig, lanewise};
+constexpr OpFamily per_tensor_tensor{
+    with_tensors, "x, scale, zero, low: number?, high: number?, dtype: any, ... -> out"_sig, lanewise};
+constexpr OpFamily per_channel{with_channels,
+                               "x, scales, zeros?, axis: int, low: number?, high: number?, dtype: any, ... -> out"_sig};
+constexpr OpFamily per_token{with_tokens, "x, scales, zeros?, low: number?, high: number?, dtype: any, ... -> out"_sig};
+constexpr OpFamily affine{with_blocks,
+                          "x, blocks: ints, scales, zeros?, dtype: any, low: number?, high: number?, ... -> out"_sig};
 
 }  // namespace
 

@@ -61,7 +61,7 @@ Status reduce(Plan& op, Kind kind) {
           x.dtype());
   REQUIRE(op, floating || kind != Kind::mean, "a mean is floating-point, not ", y.dtype());
   REQUIRE_SUPPORTED(op, size_of(y.dtype()) > 1, "reductions to ", y.dtype(), " are not supported; cast to int32 first");
-  TRY_DO(op.resize(y, without(x.shape(), axes, op.flag_or(2, false))));
+  TRY_DO(op.resize(y, without(x.shape(), axes, op.flag(2))));
   TRY(const Rows rows, Rows::over(op, x, axes, {.reductions = 1}));
   REQUIRE(op, sum || rows.length() > 0 || y.numel() == 0, "rows of ", x.shape(), " have no elements, so no extreme");
   if (y.numel() == 0) return {};
@@ -80,7 +80,7 @@ Status arg_reduce(Plan& op, bool largest) {
   const TensorArg x = op.tensor(0), y = op.last_output();
   const AxisSet axes = op.is_null(1) ? axes_from(0, x.rank()) : 1u << op.axis(1, x.rank());
   REQUIRE(op, y.dtype() == DType::i32, "indices are integers, but the result is ", y.dtype());
-  TRY_DO(op.resize(y, without(x.shape(), axes, op.flag_or(2, false))));
+  TRY_DO(op.resize(y, without(x.shape(), axes, op.flag(2))));
   TRY(const Rows rows, Rows::over(op, x, axes, {.reductions = 1}));
   REQUIRE(op, rows.length() > 0 || y.numel() == 0, "rows of ", x.shape(), " have no elements, so no extreme");
   if (y.numel() == 0) return {};
@@ -95,8 +95,12 @@ Status argmin(Plan& op) { return arg_reduce(op, false); }
 }  // namespace
 
 static constexpr OpEntry entries[] = {
-    {"aten.sum.dim_IntList", sum}, {"aten.mean.dim", mean},         {"aten.amax.default", amax},
-    {"aten.amin.default", amin},   {"aten.argmax.default", argmax}, {"aten.argmin.default", argmin},
+    {"aten.sum.dim_IntList", sum, "x, axes: ints?, keepdim: flag = false, dtype: any -> out"_sig},
+    {"aten.mean.dim", mean, "x, axes: ints?, keepdim: flag = false, dtype: any -> out"_sig},
+    {"aten.amax.default", amax, "x, axes: ints?, keepdim: flag = false -> out"_sig},
+    {"aten.amin.default", amin, "x, axes: ints?, keepdim: flag = false -> out"_sig},
+    {"aten.argmax.default", argmax, "x, axis: int?, keepdim: flag = false -> out"_sig},
+    {"aten.argmin.default", argmin, "x, axis: int?, keepdim: flag = false -> out"_sig},
 };
 extern const OpList reduce_ops = entries;
 

@@ -81,7 +81,7 @@ Status q8_add(Plan& op) {
   params.b_zero = f32(op.number(5));
   TRY(params.inverse_scale, inverse_scale(op, 6));
   params.zero = f32(op.number(7));
-  params.alpha = f32(op.number_or(8, 1));
+  params.alpha = f32(op.number(8));
   TRY(const Shape shape, broadcast(a.shape(), b.shape()));
   TRY_DO(op.resize(y, shape));
   const auto a_strides = broadcast_strides(a.shape(), shape), b_strides = broadcast_strides(b.shape(), shape);
@@ -135,9 +135,14 @@ Status q8_pixel_shuffle(Plan& op) {
 }  // namespace
 
 static constexpr OpEntry entries[] = {
-    {"et_vk.q8ta_add.default", q8_add},
-    {"et_vk.q8ta_relu.default", q8_relu},
-    {"et_vk.q8ta_pixel_shuffle.default", q8_pixel_shuffle},
+    {"et_vk.q8ta_add.default", q8_add,
+     "a, b, a_scale: number, a_zero: number, b_scale: number, b_zero: number, scale: number, zero: number, "
+     "alpha: number = 1 -> out"_sig,
+     lanewise},
+    {"et_vk.q8ta_relu.default", q8_relu, "x, x_scale: number, x_zero: number, scale: number, zero: number -> out"_sig,
+     lanewise},
+    {"et_vk.q8ta_pixel_shuffle.default", q8_pixel_shuffle,
+     "x, x_scale: number, x_zero: number, inverse_scale: number, zero: number, factor: int -> out"_sig},
 };
 extern const OpList requantize_ops = entries;
 

@@ -65,8 +65,8 @@ Status apply_rotary_hf(Plan& op) {
   for (u32 i = 0; i < 2; ++i) {
     const TensorArg x = op.tensor(i), y = op.list_output(5, i);
     TRY_DO(check_rotary(op, x, cosines, sines, false));
-    REQUIRE_LIVE(op, start >= 0 && start + i64(x.dim(-3)) <= rows, "positions ", start, " to ", start + i64(x.dim(-3)),
-                 " exceed the ", rows, " rows of the tables");
+    REQUIRE_LIVE(op, start >= 0 && saturating_add(start, x.dim(-3)) <= rows, "positions ", start, " to ",
+                 saturating_add(start, x.dim(-3)), " exceed the ", rows, " rows of the tables");
     const u32 first = u32(std::max<i64>(start, 0));
     TRY_DO(rotate(op, x, cosines, sines, y, {Layout::halves, x.dim(-2), x.dim(-3), first, cosines.dim(-1)}));
   }
@@ -102,9 +102,9 @@ Status check_rotary(Plan& op, const TensorArg& x, const TensorArg& cosines, cons
 }
 
 static constexpr OpEntry entries[] = {
-    {"et_vk.apply_rotary_emb.default", apply_rotary},
-    {"et_vk.apply_rotary_emb_hf.default", apply_rotary_hf},
-    {"et_vk.apply_rotary_emb_interleaved.default", apply_rotary_interleaved},
+    {"et_vk.apply_rotary_emb.default", apply_rotary, "xq, xk, cosines, sines -> [yq, yk]"_sig},
+    {"et_vk.apply_rotary_emb_hf.default", apply_rotary_hf, "xq, xk, cosines, sines, start: int -> [yq, yk]"_sig},
+    {"et_vk.apply_rotary_emb_interleaved.default", apply_rotary_interleaved, "x, angles -> out"_sig},
 };
 extern const OpList rotary_ops = entries;
 

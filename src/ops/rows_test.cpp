@@ -57,7 +57,7 @@ class RowRoutes : public testing::TestWithParam<AdapterType> {
 GraphBuilder reduction(const std::string& op, const Shape& x, const Shape& y, std::vector<i64> axes) {
   GraphBuilder b;
   const u32 in = b.input(b.tensor(DType::f32, x), true), out = b.tensor(DType::f32, y);
-  b.op(op, {in, b.ints(std::move(axes)), b.boolean(false), b.null(), out});
+  b.op(op, {in, b.ints(std::move(axes)), b.boolean(false), out});
   b.output(out, true);
   return b;
 }

@@ -22,11 +22,8 @@ Status slice(Plan& op) {
   REQUIRE(op, x.rank() >= 1, "a scalar can't be sliced");
   const u32 axis = op.axis(1, x.rank());
   const i64 size = x.shape().dim(i32(axis));
-  const auto bound = [&](u32 arg, i64 if_null) {
-    const i64 at = op.integer_or(arg, if_null);
-    return std::clamp<i64>(at < 0 ? at + size : at, 0, size);
-  };
-  const i64 start = bound(2, 0), end = std::max(start, bound(3, size)), step = op.integer_or(4, 1);
+  const auto bound = [&](i64 at) { return std::clamp<i64>(at < 0 ? at + size : at, 0, size); };
+  const i64 start = bound(op.integer(2)), end = std::max(start, bound(op.integer_or(3, size))), step = op.integer(4);
   REQUIRE(op, step >= 1, "the step is ", step, "; it must be at least 1");
   Shape shape = x.shape();
   shape[axis] = u32((end - start) / step + ((end - start) % step != 0));
@@ -83,9 +80,9 @@ Status select(Plan& op) {
 }  // namespace
 
 static constexpr OpEntry entries[] = {
-    {"aten.slice_copy.Tensor", slice},
-    {"aten.split_with_sizes_copy.default", split},
-    {"aten.select_copy.int", select},
+    {"aten.slice_copy.Tensor", slice, "x, axis: int = 0, start: int = 0, end: int?, step: int = 1 -> out"_sig},
+    {"aten.split_with_sizes_copy.default", split, "x, sizes: ints, axis: int = 0 -> [...]"_sig},
+    {"aten.select_copy.int", select, "x, axis: int, index: int -> out"_sig},
 };
 extern const OpList slice_ops = entries;
 

@@ -32,8 +32,8 @@ Status logarithmic(Plan& op) { return softmax(op, true); }
 }  // namespace
 
 static constexpr OpEntry entries[] = {
-    {"aten._softmax.default", plain},
-    {"aten._log_softmax.default", logarithmic},
+    {"aten._softmax.default", plain, "x, axis: int, half_to_float: any -> out"_sig},
+    {"aten._log_softmax.default", logarithmic, "x, axis: int, half_to_float: any -> out"_sig},
 };
 extern const OpList softmax_ops = entries;
 

@@ -27,54 +27,61 @@ Status select_as_symint(Plan& op) {
   return {};
 }
 
-Status add(Plan& op) { return op.set_symint(2, op.integer(0) + op.integer(1)), Status(); }
-Status sub(Plan& op) { return op.set_symint(2, op.integer(0) - op.integer(1)), Status(); }
+// The result, or nothing if it does not fit in 64 bits.
+using Arithmetic = std::optional<i64> (*)(i64 a, i64 b);
 
-Status mul(Plan& op) {
-  i64 product = 0;
-  const bool overflow = __builtin_mul_overflow(op.integer(0), op.integer(1), &product);
-  REQUIRE_LIVE(op, !overflow, "the product of ", op.integer(0), " and ", op.integer(1), " does not fit in 64 bits");
-  op.set_symint(2, product);
-  return {};
+std::optional<i64> add(i64 a, i64 b) {
+  i64 sum;
+  return __builtin_add_overflow(a, b, &sum) ? std::nullopt : std::optional(sum);
 }
-
+std::optional<i64> sub(i64 a, i64 b) {
+  i64 difference;
+  return __builtin_sub_overflow(a, b, &difference) ? std::nullopt : std::optional(difference);
+}
+std::optional<i64> mul(i64 a, i64 b) {
+  i64 product;
+  return __builtin_mul_overflow(a, b, &product) ? std::nullopt : std::optional(product);
+}
 // Rounds towards −∞.
-Status floordiv(Plan& op) {
+std::optional<i64> floordiv(i64 a, i64 b) {
+  if (b == -1) return sub(0, a);
+  return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+std::optional<i64> lt(i64 a, i64 b) { return a < b; }
+std::optional<i64> le(i64 a, i64 b) { return a <= b; }
+std::optional<i64> gt(i64 a, i64 b) { return a > b; }
+std::optional<i64> ge(i64 a, i64 b) { return a >= b; }
+std::optional<i64> eq(i64 a, i64 b) { return a == b; }
+
+// op(a, b, out)
+template <Arithmetic compute>
+Status calculate(Plan& op) {
   const i64 a = op.integer(0), b = op.integer(1);
-  REQUIRE_LIVE(op, b != 0, a, " is divided by 0");
-  if (b == 0) return op.set_symint(2, 0), Status();  // not known yet
-  op.set_symint(2, a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0));
+  const bool divides_by_0 = compute == floordiv && b == 0;
+  REQUIRE_LIVE(op, !divides_by_0, a, " is divided by 0");
+  const std::optional<i64> result = divides_by_0 ? 0 : compute(a, b);
+  REQUIRE_LIVE(op, result, op.entry().name, " of ", a, " and ", b, " does not fit in 64 bits");
+  op.set_symint(2, result.value_or(0));
   return {};
 }
 
-enum class Order { lt, le, gt, ge, eq };
-template <Order order>
-Status compare(Plan& op) {
-  const i64 a = op.integer(0), b = op.integer(1);
-  switch (order) {
-    case Order::lt: op.set_symint(2, a < b); break;
-    case Order::le: op.set_symint(2, a <= b); break;
-    case Order::gt: op.set_symint(2, a > b); break;
-    case Order::ge: op.set_symint(2, a >= b); break;
-    case Order::eq: op.set_symint(2, a == b); break;
-  }
-  return {};
-}
+template <Arithmetic compute>
+constexpr OpFamily of{calculate<compute>, "a: int, b: int -> out: symint"_sig};
 
 }  // namespace
 
 static constexpr OpEntry entries[] = {
-    {"sym_size.int", sym_size},
-    {"et_vk.select_as_symint.default", select_as_symint},
-    {"add", add},
-    {"sub", sub},
-    {"mul", mul},
-    {"floordiv", floordiv},
-    {"lt", compare<Order::lt>},
-    {"le", compare<Order::le>},
-    {"gt", compare<Order::gt>},
-    {"ge", compare<Order::ge>},
-    {"eq", compare<Order::eq>},
+    {"sym_size.int", sym_size, "shape x, axis: int -> out: symint"_sig},
+    {"et_vk.select_as_symint.default", select_as_symint, "host x, axis: int, index: int -> out: symint"_sig},
+    {"add", of<add>},
+    {"sub", of<sub>},
+    {"mul", of<mul>},
+    {"floordiv", of<floordiv>},
+    {"lt", of<lt>},
+    {"le", of<le>},
+    {"gt", of<gt>},
+    {"ge", of<ge>},
+    {"eq", of<eq>},
 };
 extern const OpList symint_ops = entries;
 

@@ -23,7 +23,6 @@ struct Layout {
   std::array<u32, Shape::max_rank> sizes{}, x_strides{}, index_strides{};
 
   void add_axis(u32 size, u32 x_stride, u32 index_stride) {
-    if (rank == Shape::max_rank) return;
     sizes[rank] = size, x_strides[rank] = x_stride, index_strides[rank] = index_stride;
     ++rank;
   }
@@ -58,7 +57,7 @@ Status take(Plan& op, const TensorArg& x, u32 axis, const TensorArg& index, cons
 
   // A table that is larger than a binding may be is visited part by part.
   const u64 row_bytes = u64(params.stride) * size_of(x.dtype());
-  const u64 step = axis == 0 && op.is_constant(x) ? op.rows_per_binding(row_bytes) : params.size;
+  const u64 step = axis == 0 && op.shape_is_fixed(x) ? op.rows_per_binding(row_bytes) : params.size;
   const bool parts = step < params.size;
   const Spec spec = Spec()
                         .flag("ROWS", rows)
@@ -145,10 +144,10 @@ Status gather(Plan& op) {
 }  // namespace
 
 static constexpr OpEntry entries[] = {
-    {"aten.embedding.default", embedding},
-    {"aten.index_select.default", index_select},
-    {"aten.index.Tensor", index_tensor},
-    {"aten.gather.default", gather},
+    {"aten.embedding.default", embedding, "table, indices, ... -> out"_sig, lanewise},
+    {"aten.index_select.default", index_select, "x, axis: int, indices -> out"_sig},
+    {"aten.index.Tensor", index_tensor, "x, indices: maybe_tensors -> out"_sig},
+    {"aten.gather.default", gather, "x, axis: int, indices, ... -> out"_sig},
 };
 extern const OpList take_ops = entries;
 

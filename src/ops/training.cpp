@@ -94,9 +94,11 @@ Status requantize_q4(Plan& op) {
 }  // namespace
 
 static constexpr OpEntry entries[] = {
-    {"et_vk.adamw_step.default", adamw},
-    {"et_vk.fused_ce.default", cross_entropy},
-    {"et_vk.q4gsw_requant.default", requantize_q4},
+    {"et_vk.adamw_step.default", adamw,
+     "inout param, inout m, inout v, grad, rate: number, beta1: number, beta2: number, eps: number, decay: number, "
+     "correction1: number, correction2: number -> [param, m, v]"_sig},
+    {"et_vk.fused_ce.default", cross_entropy, "logits, labels, count: number -> [loss, dlogits]"_sig},
+    {"et_vk.q4gsw_requant.default", requantize_q4, "latent, scales, group: int -> out"_sig},
 };
 extern const OpList training_ops = entries;
 

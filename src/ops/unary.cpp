@@ -2,51 +2,35 @@
 // Functions of one tensor, in numbers of its type.
 #include "ops/elementwise.h"
 
-#include <limits>
-
 namespace pteron::ops {
 namespace {
 
-constexpr f64 infinity = std::numeric_limits<f64>::infinity();
-
-// op(a, out)
-Status unary(Plan& op) {
+// op(a, [s0, [s1,]] out)
+Status in_its_type(Plan& op) {
   const TensorArg a = op.tensor(0), y = op.last_output();
-  return arithmetic(op, std::array{a}, y, op.entry().detail);
+  const u32 scalars = op.arity() - 2;
+  return arithmetic(op, std::array{a}, y, op.entry().detail,
+                    {scalars > 0 ? op.number(1) : 0, scalars > 1 ? op.number(2) : 0});
 }
 
 // For functions that integers don't have.
-Status real(Plan& op, Scalars scalars = {}) {
-  const TensorArg a = op.tensor(0), y = op.last_output();
-  REQUIRE(op, is_float(y.dtype()), "the result must be floating-point, not ", y.dtype());
-  return arithmetic(op, std::array{a}, y, op.entry().detail, scalars);
+Status in_floats(Plan& op) {
+  const DType result = op.last_output().dtype();
+  REQUIRE(op, is_float(result), "the result must be floating-point, not ", result);
+  return in_its_type(op);
 }
 
-// op(a, out)
-Status unary_real(Plan& op) { return real(op); }
-
-// leaky_relu(a, slope, out)
-Status leaky_relu(Plan& op) { return real(op, {op.number_or(1, 0.01)}); }
-
-// hardshrink(a, lambda, out)
-Status hardshrink(Plan& op) { return real(op, {op.number_or(1, 0.5)}); }
-
-// pow(a, exponent, out)
-Status power(Plan& op) {
-  const TensorArg a = op.tensor(0), y = op.last_output();
-  return arithmetic(op, std::array{a}, y, op.entry().detail, {op.number(1)});
-}
-
-// clamp(a, min?, max?, out)
-Status clamp(Plan& op) {
-  const TensorArg a = op.tensor(0), y = op.last_output();
-  return arithmetic(op, std::array{a}, y, op.entry().detail, {op.number_or(1, -infinity), op.number_or(2, infinity)});
-}
+constexpr OpFamily unary{in_its_type, "a -> out"_sig, chains | lanewise};
+constexpr OpFamily unary_real{in_floats, "a -> out"_sig, chains | lanewise};
+constexpr OpFamily power{in_its_type, "a, exponent: number -> out"_sig, chains | lanewise};
+constexpr OpFamily clamp{in_its_type, "a, low: number = -inf, high: number = inf -> out"_sig, chains | lanewise};
+constexpr OpFamily leaky_relu{in_floats, "a, slope: number = 0.01 -> out"_sig, chains | lanewise};
+constexpr OpFamily hardshrink{in_floats, "a, lambda: number = 0.5 -> out"_sig, chains | lanewise};
 
 // gelu(a, approximate, out)
 Status gelu(Plan& op) {
   const TensorArg a = op.tensor(0), y = op.last_output();
-  const std::string_view approximate = op.text_or(1, "none");
+  const std::string_view approximate = op.text(1);
   REQUIRE(op, approximate == "none" || approximate == "tanh", "the approximation '", approximate,
           "' is not known; it is 'none' or 'tanh'");
   REQUIRE(op, is_float(y.dtype()), "the result must be floating-point, not ", y.dtype());
@@ -75,7 +59,7 @@ static constexpr OpEntry entries[] = {
      "keep_nan(a, select(select(a * (a + 3.0) / 6.0, a, a >= 3.0), 0.0, a <= -3.0))"},
     {"aten.hardshrink.default", hardshrink, "keep_nan(a, select(a, 0.0, abs(a) <= s0))"},
     {"aten.leaky_relu.default", leaky_relu, "select(s0 * a, a, a > 0.0)"},
-    {"aten.gelu.default", gelu},
+    {"aten.gelu.default", gelu, "a, approximate: text = none -> out"_sig, lanewise},
 };
 extern const OpList unary_ops = entries;
 

@@ -55,13 +55,14 @@ Status upsample(Plan& op, bool nearest, bool align, u32 scales_arg) {
 // upsample_nearest2d.vec(x, sizes?, scales?, out)
 Status nearest(Plan& op) { return upsample(op, true, false, 2); }
 // upsample_bilinear2d.vec(x, sizes?, align_corners, scales?, out)
-Status bilinear(Plan& op) { return upsample(op, false, op.flag_or(2, false), 3); }
+Status bilinear(Plan& op) { return upsample(op, false, op.flag(2), 3); }
 
 }  // namespace
 
 static constexpr OpEntry entries[] = {
-    {"aten.upsample_nearest2d.vec", nearest},
-    {"aten.upsample_bilinear2d.vec", bilinear},
+    {"aten.upsample_nearest2d.vec", nearest, "x, sizes: ints?, scales: numbers? -> out"_sig, lanewise},
+    {"aten.upsample_bilinear2d.vec", bilinear, "x, sizes: ints?, align: flag = false, scales: numbers? -> out"_sig,
+     lanewise},
 };
 extern const OpList upsample_ops = entries;
 

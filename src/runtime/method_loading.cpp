@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/method_loading.h"
 
-#include "graph/epilogue.h"
-#include "graph/passes/pass.h"
+#include "ops/epilogue.h"
+#include "graph/pass.h"
 
 #include <algorithm>
 
@@ -82,7 +82,7 @@ Result<std::shared_ptr<const graph::CompiledGraph>> compile_delegate(
   compile_options.guards = options.guards;
   if (!problems || problems->empty()) {
     for (const Epilogue& epilogue : epilogues_of(method, delegate, graph, options))
-      TRY_DO(graph::append_epilogue(graph, epilogue));
+      TRY_DO(ops::append_epilogue(graph, epilogue));
     TRY_DO(graph::run_passes(graph, device, compile_options));
   }
   return graph::compile(std::move(graph), device, compile_options, problems);

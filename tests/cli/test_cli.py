@@ -173,6 +173,14 @@ class Generate(unittest.TestCase):
         for words in ("tok/s", "first after", "best token", "end: max_tokens", "12 tokens"):
             self.assertIn(words, err)
 
+    def test_both_streams_in_one_file_keep_their_order(self):
+        with tempfile.TemporaryFile("w+") as file:
+            subprocess.run([PTERON, "generate", LLAMA / "model.pte", "--token-ids", "3,1,4", "--max-tokens", "4"], check=True, stdout=file, stderr=file, timeout=300)
+            file.seek(0)
+            lines = file.read().splitlines()
+        self.assertRegex(lines[-2], r"^\d+( \d+){3}$")
+        self.assertRegex(lines[-1], r"^4 tokens; first after ")
+
     def test_the_prompt_can_come_from_standard_input(self):
         self.assertEqual(self.report(given="Hello")["token_ids"], self.report("--prompt", "Hello")["token_ids"])
 

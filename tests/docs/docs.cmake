@@ -15,7 +15,6 @@ add_executable(docs_tests ${example_sources} docs/cosh_test.cpp gpu/environment.
 target_include_directories(docs_tests BEFORE PRIVATE ${example}/generated)
 target_compile_options(docs_tests PRIVATE -O1)
 target_link_libraries(docs_tests PRIVATE pteron_test_support GTest::gtest_main pteron_warnings)
-add_test(NAME docs COMMAND docs_tests)
-set_tests_properties(docs PROPERTIES ENVIRONMENT "${quiet};VK_ICD_FILENAMES=${lavapipe}" TIMEOUT 300)
+pteron_test(docs COMMAND docs_tests ADAPTER lavapipe)
 
-add_test(NAME benchmarks COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/docs/benchmarks_check.py ${CMAKE_SOURCE_DIR})
+pteron_test(benchmarks COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/docs/benchmarks_check.py ${CMAKE_SOURCE_DIR})

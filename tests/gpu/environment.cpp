@@ -3,7 +3,7 @@
 
 #include "gpu/native/native.h"
 #include "graph/context.h"
-#include "graph/passes/pass.h"
+#include "graph/pass.h"
 #include "support/kernel_dump.h"
 
 #include <cstdlib>

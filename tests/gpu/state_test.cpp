@@ -71,10 +71,11 @@ TEST(State, RewindForgetsLaterPositionsOnly) {
 TEST(State, AnInPlaceUpdateKeepsItsResultBetweenCallsAndResets) {
   GraphBuilder b;
   const u32 x = b.input(b.tensor(DType::f32, {3})), y = b.tensor(DType::f32, {3});
-  const u32 c = b.constant<f32>(DType::f32, {3}, {1, 2, 3}), buffer = b.tensor(DType::f32, {3});
+  const u32 c = b.constant<f32>(DType::f32, {3}, {1, 2, 3}), buffer = b.tensor(DType::f32, {3}),
+            factors = b.constant<f32>(DType::f32, {3}, {1, 2, 3});
   b.op("et_vk.prepack.default", {c, buffer});
   b.op("aten.add.Tensor", {buffer, x, b.integer(1), buffer});
-  b.op("aten.mul.Tensor", {buffer, c, y});
+  b.op("aten.mul.Tensor", {buffer, factors, y});
   b.output(y);
   Program program = load(b);
   auto method = program.method();

@@ -9,6 +9,7 @@ import { build } from 'vite';
 
 const web = join(import.meta.dirname, '..');
 const npm = join(dirname(process.execPath), '..', 'lib', 'npm', 'bin', 'npm-cli.js');
+const tsc = join(web, 'node_modules', 'typescript', 'bin', 'tsc');
 const temp = mkdtempSync(join(tmpdir(), 'pteron-package-'));
 
 function expect(condition: boolean, message: string): void {
@@ -61,7 +62,7 @@ const tests: Record<string, () => Promise<void> | void> = {
       moduleDetection: 'force', lib: ['es2024', 'esnext.disposable', 'dom', 'dom.iterable', 'dom.asynciterable'], types: [],
     };
     writeFileSync(join(temp, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['example*.ts'] }));
-    execFileSync(join(web, 'node_modules', '.bin', 'tsc'), ['-p', temp], { stdio: 'inherit' });
+    execFileSync(process.execPath, [tsc, '-p', temp], { stdio: 'inherit' });
   },
 
   async 'who uses a part gets that part'() {
@@ -77,7 +78,7 @@ const tests: Record<string, () => Promise<void> | void> = {
   },
 
   'the tests have the right types'() {
-    execFileSync(join(web, 'node_modules', '.bin', 'tsc'), ['-p', join(web, 'tests')], { stdio: 'inherit' });
+    execFileSync(process.execPath, [tsc, '-p', join(web, 'tests')], { stdio: 'inherit' });
   },
 };
 

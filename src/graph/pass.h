@@ -7,12 +7,15 @@
 
 namespace pteron::graph {
 
+class Rewriter;
+
 struct Pass {
   std::string_view name;
   std::string_view what;  // one line for --help
-  Status (*run)(Graph&, const gpu::DeviceInfo&);
+  void (*run)(Rewriter&, const gpu::DeviceInfo&);
 };
 
+// In the order in which they run; src/ops/passes has them.
 std::span<const Pass* const> all_passes();
 // What the planner does can be switched off in the same way.
 struct PlannerPass {

@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "graph/passes/passes.h"
+#include "graph/pass.h"
+
+#include "graph/rewriter.h"
 
 #include <algorithm>
-#include <array>
 
 namespace pteron::graph {
-
-// Weights are made whole first. Fusions that take more come before others: SwiGLU needs its two linears alone, the norm
-// goes to whatever linear remains, and elementwise chains are what nobody else wanted.
-std::span<const Pass* const> all_passes() {
-  static constexpr std::array passes{&offsets_pass, &swiglu_pass,       &residual_pass,    &siblings_pass,
-                                     &norm_pass,    &rotary_cache_pass, &elementwise_pass, &dead_code_pass};
-  return passes;
-}
 
 Status check_pass_names(std::span<const std::string> names) {
   for (const std::string& name : names) {
@@ -30,8 +23,12 @@ Status check_pass_names(std::span<const std::string> names) {
 
 Status run_passes(Graph& graph, const gpu::DeviceInfo& device, const CompileOptions& options) {
   TRY_DO(check_pass_names(options.disabled_passes));
-  for (const Pass* pass : all_passes())
-    if (!options.is_disabled(pass->name)) TRY_DO(within(pass->run(graph, device), "pass ", pass->name));
+  Rewriter rewriter(graph);
+  for (const Pass* pass : all_passes()) {
+    if (options.is_disabled(pass->name)) continue;
+    pass->run(rewriter, device);
+    rewriter.commit();
+  }
   return {};
 }
 

@@ -6,9 +6,9 @@
 
 #include <pteron/program.h>
 
-namespace pteron::graph {
+namespace pteron::ops {
 
 // Appends an op and its results to the graph's outputs. epilogue.output counts the graph's outputs.
-Status append_epilogue(Graph& graph, const Epilogue& epilogue);
+Status append_epilogue(graph::Graph& graph, const Epilogue& epilogue);
 
-}  // namespace pteron::graph
+}  // namespace pteron::ops

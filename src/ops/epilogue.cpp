@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "graph/epilogue.h"
+#include "ops/epilogue.h"
 
 #include "graph/op.h"
 
-namespace pteron::graph {
+namespace pteron::ops {
 namespace {
+
+using graph::Graph, graph::Op, graph::Tensor, graph::Value, graph::ValueId, graph::ValueList;
 
 ValueId add_value(Graph& graph, Value value) {
   graph.values.push_back(std::move(value));
@@ -36,11 +38,11 @@ Status append_epilogue(Graph& graph, const Epilogue& epilogue) {
     const ValueId k = add_value(graph, i64(epilogue.k));
     op.args = {source, k, add_value(graph, ValueList{results})};
   }
-  op.entry = find_op(op.name);
+  op.entry = graph::find_op(op.name);
   if (!op.entry) return internal_error("op ", op.name, " is missing");
   graph.ops.push_back(std::move(op));
   for (ValueId id : results) graph.outputs.push_back(id);
   return {};
 }
 
-}  // namespace pteron::graph
+}  // namespace pteron::ops

@@ -3,8 +3,7 @@
 // stands between is never written to memory.
 #include "base/decimal.h"
 #include "graph/op.h"
-#include "graph/passes/editor.h"
-#include "graph/passes/passes.h"
+#include "ops/passes/passes.h"
 
 #include <algorithm>
 #include <array>
@@ -12,46 +11,11 @@
 #include <charconv>
 #include <cmath>
 
-namespace pteron::graph {
+namespace pteron::ops {
 namespace {
 
 constexpr u32 max_inputs = 4;  // of the fused op
 constexpr u32 max_steps = 16;
-
-// An op that can be a step of a chain. Its expression is in the op table; this says which arguments it is over.
-struct Scalar {
-  u32 arg = 0;  // 0: there is none
-  f64 otherwise = NAN;
-};
-struct Fusable {
-  std::string_view name;
-  u32 tensors;
-  Scalar s0 = {}, s1 = {};
-};
-constexpr Fusable fusables[] = {
-    {"aten.add.Tensor", 2, {2, 1}},
-    {"aten.sub.Tensor", 2, {2, 1}},
-    {"aten.mul.Tensor", 2},
-    {"aten.div.Tensor", 2},
-    {"aten.minimum.default", 2},
-    {"aten.pow.Tensor_Tensor", 2},
-    {"aten.pow.Tensor_Scalar", 1, {1}},
-    {"aten.clamp.default", 1, {1}, {2}},
-    {"aten.hardtanh.default", 1, {1}, {2}},
-    {"aten.leaky_relu.default", 1, {1, 0.01}},
-    {"aten.hardshrink.default", 1, {1, 0.5}},
-    {"aten.abs.default", 1},
-    {"aten.neg.default", 1},
-    {"aten.relu.default", 1},
-    {"aten.exp.default", 1},
-    {"aten.sqrt.default", 1},
-    {"aten.rsqrt.default", 1},
-    {"aten.sin.default", 1},
-    {"aten.cos.default", 1},
-    {"aten.tanh.default", 1},
-    {"aten.sigmoid.default", 1},
-    {"aten.hardswish.default", 1},
-};
 
 // A function under construction. Operands are names: inputs "a" … "d", results of steps "t0", "t1", …
 struct Step {
@@ -64,14 +28,8 @@ struct Chain {
   std::vector<u32> absorbed;  // ops
 };
 
-bool is_f32(const Editor& e, ValueId id) {
-  const Tensor* tensor = e.tensor(id);
-  return tensor && tensor->dtype == DType::f32;
-}
-
-std::optional<std::string> literal(const Editor& e, const Op& op, const Scalar& scalar) {
-  const ValueId id = op.args[scalar.arg];
-  const std::optional<f64> value = e.is_null(id) ? scalar.otherwise : e.number(id);
+std::optional<std::string> literal(const Rewriter& e, ValueId id, const graph::Parameter& parameter) {
+  const std::optional<f64> value = e.is_null(id) ? parameter.number : e.number(id);
   if (!value || !std::isfinite(f32(*value))) return std::nullopt;
   const auto [digits, exponent] = shortest_decimal(f32(*value));
   return str("f32(", std::signbit(*value) ? "-" : "", digits, "e", exponent + 1 - int(digits.size()), ")");
@@ -118,48 +76,51 @@ std::string name_of(const Chain& chain) {
 
 class Fusion {
  public:
-  explicit Fusion(Graph& graph) : e_(graph), chains_(graph.ops.size()) {}
+  explicit Fusion(Rewriter& e) : e_(e), chains_(e.size()) {}
 
   void run() {
-    for (u32 i = 0; i < e_.ops().size(); ++i) {
-      chains_[i] = chain_at(i);
-      if (!chains_[i] || chains_[i]->steps.size() < 2) continue;
-      const Op place = e_.ops()[i];
-      std::vector<ValueId> args = chains_[i]->inputs;
-      args.push_back(place.args.back());
-      Op fused = e_.make("pteron.elementwise", std::move(args), place);
-      fused.code = function_of(*chains_[i]);
-      fused.name = name_of(*chains_[i]);
-      e_.replace(i, std::move(fused));
-      for (u32 op : chains_[i]->absorbed) e_.remove(op);
+    for (u32 i = 0; i < e_.size(); ++i) {
+      chains_[i] = chain_at(i, true);
+      if (!chains_[i] || chains_[i]->absorbed.empty()) continue;
+      if (!fuse(i, *chains_[i])) chains_[i] = chain_at(i, false);
     }
-    e_.commit();
   }
 
  private:
-  std::optional<Chain> chain_at(u32 index) const {
-    const Op& op = e_.graph().ops[index];
-    const auto fusable = std::ranges::find(fusables, op.name, &Fusable::name);
-    if (fusable == std::end(fusables)) return std::nullopt;
-    if (op.args.size() < fusable->tensors + 1 || !is_f32(e_, op.args.back())) return std::nullopt;
+  bool fuse(u32 at, const Chain& chain) {
+    const Op& place = e_.op(at);
+    std::vector<ValueId> args = chain.inputs;
+    while (args.size() < max_inputs) args.push_back(e_.add({}));
+    args.push_back(place.args.back());
+    Op fused = e_.make("pteron.elementwise", std::move(args), place);
+    fused.code = function_of(chain);
+    fused.name = name_of(chain);
+    std::vector<u32> ops = chain.absorbed;
+    ops.push_back(at);
+    return e_.fuse(at, std::move(fused), ops);
+  }
+
+  std::optional<Chain> chain_at(u32 index, bool absorbs) const {
+    const Op& op = e_.op(index);
+    if (!op.entry || !op.entry->is(graph::chains)) return std::nullopt;
+    const ValueId y = op.args.back();
+    const auto is_f32 = [&](ValueId id) { return e_.tensor(id)->dtype == DType::f32; };
+    if (!is_f32(y)) return std::nullopt;
     Chain chain;
-    Step last{fusable->name, op.entry->detail, {}};
-    for (u32 i = 0; i < fusable->tensors; ++i) {
-      if (!is_f32(e_, op.args[i]) || !e_.is_stable(op.args[i])) return std::nullopt;
-      if (auto joined = absorb(chain, op.args[i], op.args.back())) {
-        chain = *std::move(joined);
-        last.words[i] = result_name(chain.steps.size() - 1);
+    Step last{op.entry->name, op.entry->detail, {}};
+    u32 tensors = 0, scalars = 0;
+    for (u32 i = 0; i + 1 < op.args.size(); ++i) {
+      const graph::Parameter& parameter = op.entry->signature.params[i];
+      if (parameter.kind == graph::Kind::tensor) {
+        if (!is_f32(op.args[i])) return std::nullopt;
+        auto joined = absorbs ? absorb(chain, op.args[i], y) : std::nullopt;
+        if (joined) chain = *std::move(joined);
+        last.words[tensors++] = joined ? result_name(chain.steps.size() - 1) : input_name(add_input(chain, op.args[i]));
       } else {
-        last.words[i] = input_name(add_input(chain, op.args[i]));
+        auto word = literal(e_, op.args[i], parameter);
+        if (!word) return std::nullopt;
+        last.words[2 + scalars++] = *std::move(word);
       }
-    }
-    const Scalar scalars[] = {fusable->s0, fusable->s1};
-    for (u32 i = 0; i < 2; ++i) {
-      if (scalars[i].arg == 0) continue;
-      if (scalars[i].arg + 1 >= op.args.size()) return std::nullopt;
-      auto word = literal(e_, op, scalars[i]);
-      if (!word) return std::nullopt;
-      last.words[2 + i] = *std::move(word);
     }
     chain.steps.push_back(std::move(last));
     if (chain.inputs.size() > max_inputs) return std::nullopt;
@@ -189,7 +150,6 @@ class Fusion {
       out.steps.push_back(std::move(step));
     }
     out.absorbed.push_back(*producer);
-    out.absorbed.insert(out.absorbed.end(), front.absorbed.begin(), front.absorbed.end());
     return out;
   }
 
@@ -200,17 +160,14 @@ class Fusion {
     return u32(chain.inputs.size() - 1);
   }
 
-  Editor e_;
+  Rewriter& e_;
   std::vector<std::optional<Chain>> chains_;
 };
 
-Status run(Graph& graph, const gpu::DeviceInfo&) {
-  Fusion(graph).run();
-  return {};
-}
+void run(Rewriter& e, const gpu::DeviceInfo&) { Fusion(e).run(); }
 
 }  // namespace
 
 const Pass elementwise_pass{"elementwise-chains", "elementwise ops that follow each other are one kernel", run};
 
-}  // namespace pteron::graph
+}  // namespace pteron::ops

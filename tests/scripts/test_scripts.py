@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What ./run, ./test and tools/ say and do, on machines that are made up. usage: test_scripts.py SOURCE"""
+import os
+import pty
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+SOURCE = Path(sys.argv.pop(1))
+SCRIPTS = ("run", "test", "pins.txt", "tools/setup", "tools/build", "tools/steps.sh", "tests/tests.txt")
+PINS = [line.split() for line in (SOURCE / "pins.txt").read_text().splitlines() if line and not line.startswith("#")]
+ROWS = [line.split() for line in (SOURCE / "tests" / "tests.txt").read_text().splitlines() if line and not line.startswith("#")]
+
+
+class Machine(unittest.TestCase):
+    """A folder with the scripts, its name with a space, and programs that stand before the machine's own."""
+
+    def setUp(self):
+        self.base = Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.base)
+        self.project = self.base / "a project"
+        for file in SCRIPTS:
+            (self.project / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(SOURCE / file, self.project / file)
+        self.programs = self.base / "bin"
+        self.programs.mkdir()
+        self.env = {"PATH": f"{self.programs}:/usr/bin:/bin", "HOME": str(self.base / "nowhere")}
+
+    def program(self, name, text):
+        path = self.programs / name
+        path.write_text("#!/bin/bash\n" + text)
+        path.chmod(0o755)
+
+    def call(self, *command, **rest):
+        done = subprocess.run(command, cwd=self.project, env=self.env, text=True, capture_output=True, timeout=60, **rest)
+        return done.returncode, done.stdout, done.stderr
+
+    def steps(self, code):
+        """A script that does steps."""
+        (self.project / "script").write_text(f'set -euo pipefail\nroot=$PWD\nsource tools/steps.sh\n{code}\n')
+        return "bash", "script"
+
+
+class Steps(Machine):
+    def test_a_step_is_one_line_with_its_time_and_no_noise(self):
+        code, out, err = self.call(*self.steps('step noise "making noise" bash -c "echo loud; echo louder >&2"; echo answer'))
+        self.assertEqual((code, out), (0, "answer\n"))
+        self.assertEqual(err, "making noise … 0 s\n")
+        self.assertEqual((self.project / "build/logs/noise.log").read_text(), "loud\nlouder\n")
+
+    def test_elsewhere_than_on_a_terminal_progress_is_by_quarters(self):
+        code, _, err = self.call(*self.steps('count() { for i in 1 2 3 4 5 6 7 8; do echo $i/8 >&3; done; }; step count counting count'))
+        self.assertEqual((code, err), (0, "counting … 25 % … 50 % … 75 % … 0 s\n"))
+
+    def test_a_lazy_step_without_work_is_silent(self):
+        self.assertEqual(self.call(*self.steps("step --lazy none nothing true")), (0, "", ""))
+
+    def test_a_failure_shows_why_and_where_the_rest_is(self):
+        code, _, err = self.call(*self.steps('step bad "trying" bash -c "echo the reason; exit 3"; echo never'))
+        self.assertEqual(code, 3)
+        self.assertIn("the reason", err)
+        self.assertIn(str(self.project / "build/logs/bad.log"), err)
+
+    def test_a_command_inside_of_a_step_that_fails_ends_it(self):
+        code, _, err = self.call(*self.steps('two() { false; echo reached; }; step two "two things" two'))
+        self.assertEqual(code, 1)
+        self.assertNotIn("reached", err)
+
+    def test_on_a_terminal_the_line_is_rewritten(self):
+        master, slave = pty.openpty()
+        done = subprocess.Popen(self.steps("step nap napping sleep 2"), cwd=self.project, env=self.env, stderr=slave)
+        os.close(slave)
+        shown = b""
+        while done.poll() is None:
+            shown += os.read(master, 1000)
+        os.close(master)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn(b"\r\x1b[Knapping", shown)
+        self.assertEqual(shown.count(b"\n"), 1)
+
+    def test_ctrl_c_says_that_one_can_go_on(self):
+        script = subprocess.Popen(self.steps("step nap napping sleep 30"), cwd=self.project, env=self.env, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        time.sleep(1)
+        os.killpg(script.pid, signal.SIGINT)
+        _, err = script.communicate(timeout=20)
+        self.assertEqual(script.returncode, -signal.SIGINT)
+        self.assertIn("the same command goes on from here", err)
+
+
+class Setup(Machine):
+    def setUp(self):
+        super().setUp()
+        self.program("id", "echo 1000\n")
+        self.program("dpkg-query", "exit 1\n")
+
+    def packages(self, *groups):
+        return {pin[2] for pin in PINS if pin[1] == "apt" and pin[0] in groups}
+
+    def test_without_root_one_command_names_every_package(self):
+        self.program("sudo", "exit 1\n")
+        groups = {group for row in ROWS if row[1] != "full" for group in row[2].split(",")} | {"build", "test", "node"}
+        for command, wanted in (("./run", {"build"}), ("./test", groups)):
+            code, out, err = self.call(command)
+            self.assertEqual((code, out), (1, ""))
+            line = next(line for line in err.splitlines() if "apt-get" in line)
+            self.assertRegex(line, r"^  sudo apt-get update && sudo apt-get install -y --no-install-recommends \S")
+            self.assertEqual(set(line.split("recommends ")[1].split()), self.packages(*wanted))
+            self.assertEqual(len(err.splitlines()), 2)
+
+    def test_passwordless_sudo_installs_without_questions(self):
+        self.program("sudo", 'shift; echo "sudo $*"; [ "$1" = true ] || exit 0\n')
+        self.call("tools/setup", "--system", "test")
+        log = (self.project / "build/logs/apt.log").read_text()
+        self.assertIn("sudo env DEBIAN_FRONTEND=noninteractive apt-get", log)
+        self.assertIn("sudo env DEBIAN_FRONTEND=noninteractive dpkg --configure -a", log)
+
+    def test_nothing_to_do_is_silent(self):
+        self.program("dpkg-query", 'for p in "${@:3}"; do printf "%s=installed " "$p"; done\n')
+        self.assertEqual(self.call("tools/setup", "--system", "build", "wasm"), (0, "", ""))
+
+    def test_an_unknown_group_is_named(self):
+        code, _, err = self.call("tools/setup", "frobnicate")
+        self.assertEqual((code, err), (2, "setup: pins.txt has no group 'frobnicate'\n"))
+
+
+class Selection(Machine):
+    def names(self, *options):
+        code, out, err = self.call("./test", "--list", *options)
+        self.assertEqual((code, err), (0, ""))
+        return out.split()
+
+    def test_listing_installs_and_builds_nothing(self):
+        self.assertEqual(self.names(), [row[0] for row in ROWS if row[1] != "full"])
+        self.assertEqual(self.names("--full"), [row[0] for row in ROWS])
+        self.assertFalse((self.project / "build").exists())
+
+    def test_a_test_brings_what_it_comes_after(self):
+        self.assertEqual(self.names("--only", "unit"), ["unit"])
+        self.assertEqual(set(self.names("--only", "web-chat")), {"wasm", "chat-model", "web-chat"})
+
+    def test_a_name_that_no_test_has_is_an_error(self):
+        code, _, err = self.call("./test", "--only", "frobnicate")
+        self.assertEqual((code, err), (2, "test: no test's name contains 'frobnicate' (see --list)\n"))
+
+    def test_the_table_names_groups_and_tests_that_exist(self):
+        groups, names = {pin[0] for pin in PINS}, {row[0] for row in ROWS}
+        for row in ROWS:
+            self.assertEqual(len(row), 5, row)
+            self.assertLessEqual(set(row[2].split(",")) - {"-"}, groups, row)
+            self.assertLessEqual(set(row[4].split(",")) - {"-"}, names, row)
+        for pin in PINS:
+            self.assertEqual(len(pin), 4, pin)
+            if pin[1] == "group":
+                self.assertIn(pin[2], groups)
+
+
+class Texts(unittest.TestCase):
+    def test_scripts_tell_their_usage(self):
+        for script in ("run", "test", *(f"tools/{name}" for name in ("setup", "build", "build_web", "serve_web", "default_model"))):
+            self.assertRegex((SOURCE / script).read_text(), re.compile(rf"^# usage: (\./)?{script}\b", re.M))
+
+
+if __name__ == "__main__":
+    unittest.main()
