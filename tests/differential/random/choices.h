@@ -37,7 +37,7 @@ class Choices {
     bool more = true;
     for (u32 i = 0; more; ++i) {
       const size_t begin = made_.size();
-      more = i == 0 || percent(chance);
+      more = percent(chance) || i == 0;  // drawn also for the first, so that any one can be left out
       if (more) more = fn(i);
       spans_.push_back({begin, made_.size()});
     }

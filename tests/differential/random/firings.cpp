@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "gpu/environment.h"
 #include "graph/context.h"
-#include "graph/passes/pass.h"
+#include "graph/pass.h"
 
 #include <algorithm>
 
@@ -25,7 +25,8 @@ std::string plan_of(Bytes blob, const graph::CompileOptions& options) {
   if (!compiled) return "";
   for (const graph::OpPlan& plan : (*compiled)->ops)
     out += plan.is_constant && !plan.variants.empty() ? "once " : "always ";
-  return out + join((*compiled)->facts.root);
+  for (u32 id = 0; id < (*compiled)->graph.values.size(); ++id) out += str(" ", (*compiled)->facts.effects.memory(id));
+  return out;
 }
 
 }  // namespace

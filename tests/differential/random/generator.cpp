@@ -69,11 +69,14 @@ void Generator::choose_outputs() {
   const auto add = [&](const Known& k) { b_.output(k.id, !is_static(k.sizes)); };
   for (size_t i = 0; i < known_.size(); ++i) {
     const Known& k = known_[i];
+    if (k.pending) continue;
     const u32 chance = k.origin == Known::made ? (k.read ? 8 : 80) : k.written ? 70 : 4;
     if (choices_.percent(chance)) add(k);
   }
-  if (b_.graph.outputs.empty() && !known_.empty()) add(known_.back());
-  if (choices_.percent(5)) add(known_[choices_.below(u32(known_.size()))]);
+  std::vector<Known> there;
+  std::ranges::copy_if(known_, std::back_inserter(there), [](const Known& k) { return !k.pending; });
+  if (b_.graph.outputs.empty()) add(there.back());
+  if (choices_.percent(5)) add(there[choices_.below(u32(there.size()))]);
 }
 
 Shape Generator::shape_of(const Sizes& sizes) {
@@ -119,7 +122,7 @@ Generator::Known* Generator::find(u32 id) {
 std::vector<u32> Generator::like(DType dtype, const Sizes& sizes, bool writable) {
   std::vector<u32> out;
   for (const Known& k : known_)
-    if (k.dtype == dtype && k.sizes == sizes && k.fill.kind == Fill::values &&
+    if (!k.pending && k.dtype == dtype && k.sizes == sizes && k.fill.kind == Fill::values &&
         (!writable || (k.origin != Known::made && is_static(sizes))))
       out.push_back(k.id);
   return out;
@@ -178,7 +181,16 @@ u32 Generator::result(DType dtype, const Sizes& sizes, bool over) {
   }
   const u32 id = b_.tensor(dtype, shape_of(sizes));
   known_.push_back({id, dtype, sizes, Known::made, id, {}});
+  known_.back().pending = true;
   return id;
+}
+
+void Generator::op(const char* name, std::vector<u32> args) {
+  std::vector<u32> made{args.back()};
+  if (const auto* list = std::get_if<format::GraphValueList>(&b_.graph.values[args.back()])) made = list->items;
+  for (u32 id : made)
+    if (Known* k = find(id)) k->pending = false;
+  b_.op(name, std::move(args));
 }
 
 u32 Generator::length() {

@@ -35,6 +35,7 @@ class Generator {
     u32 memory = 0;  // the constant that this is a name of, else the id
     Fill fill;
     bool read = false, written = false;
+    bool pending = false;  // no op has made it yet
   };
   using Production = void (Generator::*)();
 
@@ -54,7 +55,7 @@ class Generator {
   std::vector<std::byte> data(DType dtype, const Shape& shape, Fill fill, u64 seed, u32 step) const;
   Sizes live_sizes(const Sizes& sizes, u32 step) const;
 
-  void op(const char* name, std::vector<u32> args) { b_.op(name, std::move(args)); }
+  void op(const char* name, std::vector<u32> args);
   // Arguments of which the first two are in any order.
   std::vector<u32> either(u32 a, u32 b, std::vector<u32> rest) {
     rest.insert(rest.begin(), {a, b});

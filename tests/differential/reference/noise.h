@@ -5,6 +5,7 @@
 
 #include <pteron/types.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace pteron::reference {
@@ -18,7 +19,9 @@ class Noise {
   // those.
   f64 operator()(f64 value, f64 scale, f64 steps) {
     if (kind_ == none || !std::isfinite(value)) return value;
-    const f64 off = sign() * steps * scale * 0x1p-24;
+    // Numbers below the smallest normal one may become 0.
+    const f64 least = value != 0 && std::abs(value) < 0x1p-102 ? 0x1p-126 : 0;
+    const f64 off = sign() * std::max(steps * scale * 0x1p-24, least);
     return std::isfinite(off) ? value + off : value;
   }
   // What storing a result in half precision may do to it.
