@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "differential/agreement.h"
+
+#include "base/text.h"
+#include "differential/reference/program.h"
+#include "gpu/environment.h"
+
+#include <cmath>
+#include <limits>
+
+namespace pteron::differential {
+namespace {
+
+using reference::Array;
+using reference::Noise;
+
+constexpr u32 few_runs = 8, many_runs = 200;
+constexpr f64 margin = 4;
+
+using Outputs = std::vector<std::vector<Array>>;  // by step
+
+Outputs run_reference(const std::vector<std::byte>& program, const Sample& sample, Noise noise) {
+  reference::Method method(program, noise);
+  Outputs out;
+  for (const Step& step : sample.steps) {
+    if (step.reset) method.reset();
+    out.emplace_back();
+    for (const Tensor& t : method.execute(step.inputs)) out.back().push_back(reference::from_tensor(t));
+  }
+  return out;
+}
+
+// Values and how far each may be off: infinity if it may be anything, NaN if it must be the same.
+struct Expected {
+  Outputs values, slack;
+};
+
+bool same_kind(f64 a, f64 b) {
+  if (std::isfinite(a) || std::isfinite(b)) return std::isfinite(a) && std::isfinite(b);
+  return std::isnan(a) ? std::isnan(b) : a == b;
+}
+
+Expected expect(const std::vector<std::byte>& program, const Sample& sample, u32 runs) {
+  Expected out;
+  out.values = out.slack = run_reference(program, sample, Noise());
+  for (auto& step : out.slack)
+    for (Array& y : step)
+      for (f64& v : y.data) v = 0;
+  for (u32 run = 0; run < runs; ++run) {
+    const Noise noise(run == 0 ? Noise::up : run == 1 ? Noise::down : Noise::random, run);
+    const Outputs moved = run_reference(program, sample, noise);
+    for (size_t s = 0; s < moved.size(); ++s)
+      for (size_t o = 0; o < moved[s].size(); ++o)
+        for (size_t i = 0; i < moved[s][o].data.size(); ++i) {
+          const f64 a = out.values[s][o].data[i], b = moved[s][o].data[i];
+          f64& slack = out.slack[s][o].data[i];
+          slack = std::max(slack, !same_kind(a, b) ? INFINITY : std::isfinite(a) ? std::abs(a - b) : 0);
+        }
+  }
+  return out;
+}
+
+f64 last_place(DType dtype, f64 v) {
+  if (dtype == DType::f16) return std::max(std::abs(v) * 0x1p-10, 0x1p-24);
+  return is_float(dtype) ? std::max(std::abs(v) * 0x1p-23, f64(std::numeric_limits<f32>::min())) : 0;
+}
+
+std::string difference(const Array& actual, const Array& expected, const Array& slack) {
+  if (actual.dtype != expected.dtype) return "another dtype";
+  if (actual.dims != expected.dims)
+    return str("shape [", join(actual.dims), "] instead of [", join(expected.dims), "]");
+  for (size_t i = 0; i < expected.data.size(); ++i) {
+    const f64 a = actual.data[i], e = expected.data[i], may = margin * slack.data[i] + last_place(expected.dtype, e);
+    if (std::isinf(may) || (same_kind(a, e) && !(std::abs(a - e) > may))) continue;
+    return str("element ", i, " is ", a, " instead of ", e, ", more than ", may, " off");
+  }
+  return "";
+}
+
+struct EngineRun {
+  std::string error;
+  bool loaded = false;
+  Outputs outputs;
+};
+
+EngineRun run_engine(const std::vector<std::byte>& program, const Sample& sample, LoadOptions options) {
+  EngineRun out;
+  options.device = test::device();
+  auto loaded = Program::load(program, options);
+  if (!loaded) return out.error = loaded.error().to_string(), out;
+  auto method = loaded->method();
+  if (!method) return out.error = method.error().to_string(), out;
+  out.loaded = true;
+  for (const Step& step : sample.steps) {
+    if (step.reset)
+      if (const Status reset = method->reset(); !reset) return out.error = reset.error().to_string(), out;
+    const std::vector<TensorView> views(step.inputs.begin(), step.inputs.end());
+    const auto outputs = method->execute(views);
+    if (!outputs) return out.error = outputs.error().to_string(), out;
+    out.outputs.emplace_back();
+    for (const Tensor& t : *outputs) out.outputs.back().push_back(reference::from_tensor(t));
+  }
+  return out;
+}
+
+std::string difference(const EngineRun& run, const Expected& expected, bool may_be_refused) {
+  if (!run.error.empty())
+    return may_be_refused ? "" : str(run.loaded ? "it fails: " : "it can't be loaded: ", run.error);
+  for (size_t s = 0; s < expected.values.size(); ++s) {
+    if (run.outputs[s].size() != expected.values[s].size()) return "another number of outputs";
+    for (size_t o = 0; o < expected.values[s].size(); ++o) {
+      const std::string d = difference(run.outputs[s][o], expected.values[s][o], expected.slack[s][o]);
+      if (!d.empty()) return str("step ", s, ", output ", o, ": ", d);
+    }
+  }
+  return "";
+}
+
+// A graph and what is known about its results.
+class Comparison {
+ public:
+  explicit Comparison(const Sample& sample) : sample_(sample), program_(sample.graph.program()) {}
+
+  std::string with(Passes passes) {
+    try {
+      if (expected_.values.empty()) expected_ = expect(program_, sample_, few_runs);
+    } catch (const std::exception& e) {
+      return str("the reference refuses it: ", e.what());
+    }
+    const EngineRun run = run_engine(program_, sample_, passes == Passes::on ? LoadOptions() : test::without_passes());
+    const std::string problem = difference(run, expected_, sample_.may_be_refused);
+    if (problem.empty() || sure_) return problem;
+    // A step that jumps at a value, such as rounding, may have been missed by few runs.
+    expected_ = expect(program_, sample_, many_runs);
+    sure_ = true;
+    return difference(run, expected_, sample_.may_be_refused);
+  }
+
+ private:
+  const Sample& sample_;
+  std::vector<std::byte> program_;
+  Expected expected_;
+  bool sure_ = false;
+};
+
+}  // namespace
+
+std::string disagreement(const Sample& sample, Passes passes) { return Comparison(sample).with(passes); }
+
+std::string disagreement(const Sample& sample) {
+  Comparison comparison(sample);
+  const std::string on = comparison.with(Passes::on), off = comparison.with(Passes::off);
+  if (on == off) return on.empty() ? "" : str("with and without passes: ", on);
+  return str(on.empty() ? "" : "with passes: ", on, on.empty() || off.empty() ? "" : "; ",
+             off.empty() ? "" : "without passes: ", off);
+}
+
+void expect_agreement(const test::GraphBuilder& graph, std::vector<Step> steps) {
+  EXPECT_EQ(disagreement({graph, std::move(steps), false}), "");
+}
+
+}  // namespace pteron::differential

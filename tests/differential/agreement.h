@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Does the engine compute what the reference interpreter does?
+#pragma once
+
+#include "differential/random/sample.h"
+
+namespace pteron::differential {
+
+enum class Passes { on, off };
+
+// What differs with all passes on or off; empty if nothing does.
+//
+// How far an element may be off is not a constant. Every op of the interpreter knows how far rounding may move its
+// result: so many halves of f32's last place of the sum of its terms' magnitudes, one for each term added up, and a
+// half of f16's last place where the result is stored so. The interpreter runs again with each result moved by that
+// much, up, down and at random, so that later ops make of it what they do; the engine, whose roundings are other ones
+// of that size, may be off by four times what is seen and by the output's own last place. Elements that are sometimes
+// finite and sometimes not are not compared; others must be NaN or infinite where the reference's are.
+std::string disagreement(const Sample& sample, Passes passes);
+// What differs with the one or the other.
+std::string disagreement(const Sample& sample);
+
+// The same as a failure of the test.
+void expect_agreement(const test::GraphBuilder& graph, std::vector<Step> steps);
+
+}  // namespace pteron::differential

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Random graphs: the engine with all passes on and with all off against the reference interpreter.
+#include "differential/agreement.h"
+#include "differential/options.h"
+#include "differential/random/firings.h"
+#include "differential/random/shrink.h"
+
+#include <gtest/gtest.h>
+
+#include <cinttypes>
+#include <csignal>
+#include <cstdio>
+#include <set>
+
+namespace pteron::differential {
+namespace {
+
+constexpr u32 shrink_tries = 600;
+
+volatile std::sig_atomic_t running_high, running_low;
+
+// A graph that ends the process would take its seed along.
+void report_crash(int signal) {
+  std::printf("\ncrashed in the graph of seed %" PRIu64 "\n", u64(u32(running_high)) << 32 | u32(running_low));
+  std::fflush(stdout);
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+void remember(u64 seed) {
+  running_high = std::sig_atomic_t(u32(seed >> 32));
+  running_low = std::sig_atomic_t(u32(seed));
+}
+
+void report(u64 seed, const Choices& choices, const std::string& problem) {
+  const Passes passes = disagreement(sample_of(choices.made()), Passes::on).empty() ? Passes::off : Passes::on;
+  const auto fails = [&](const Sample& s) { return !disagreement(s, passes).empty(); };
+  const Sample sample = sample_of(shrink(choices.made(), fails, shrink_tries));
+  ADD_FAILURE() << "seed " << seed << ": " << problem << "\nat its simplest: " << disagreement(sample) << "\n"
+                << as_code(sample, "Seed" + std::to_string(seed));
+}
+
+void check(u64 first, u32 graphs, bool expect_firings) {
+  for (int signal : {SIGSEGV, SIGFPE, SIGABRT}) std::signal(signal, report_crash);
+  Firings firings;
+  u32 failures = 0, ops = 0;
+  for (u64 seed = first; seed < first + graphs; ++seed) {
+    remember(seed);
+    Choices choices(seed);
+    const Sample sample = sample_of(choices);
+    ops += u32(sample.graph.graph.calls.size());
+    firings.count(sample);
+    const std::string problem = disagreement(sample);
+    if (problem.empty()) continue;
+    if (++failures <= options().shrink)
+      report(seed, choices, problem);
+    else
+      std::printf("seed %" PRIu64 ": %s\n", seed, problem.c_str());
+  }
+  std::printf("%u graphs with %u ops from seed %" PRIu64 " on, %u differ; changed by", graphs, ops, first, failures);
+  for (const auto& [name, count] : firings.by_pass()) std::printf(" %s %u", name.c_str(), count);
+  std::printf("\n");
+  EXPECT_EQ(failures, 0u);
+  if (!expect_firings) return;
+  for (const auto& [name, count] : firings.by_pass())
+    EXPECT_GE(count, 3u) << "graphs that the pass " << name << " changes";
+}
+
+TEST(RandomGraphs, AgreeWithTheReference) {
+  const Options& o = options();
+  if (o.seed) return check(*o.seed, o.graphs.value_or(1), false);
+  check(1, o.graphs.value_or(300) / 2, true);
+}
+
+TEST(RandomGraphs, AgreeWithTheReferenceFromAFreshSeed) {
+  const Options& o = options();
+  if (o.seed) return;
+  const u64 seed = u64(std::random_device()()) << 20;
+  check(seed, o.graphs.value_or(300) - o.graphs.value_or(300) / 2, false);
+}
+
+}  // namespace
+}  // namespace pteron::differential

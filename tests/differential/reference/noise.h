@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How far off a result may be is found by experiment: the interpreter runs again with every rounding pushed to its
+// limit, up, down or at random, and what an output then moves by is what an engine's may.
+#pragma once
+
+#include <pteron/types.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace pteron::reference {
+
+class Noise {
+ public:
+  enum Kind { none, up, down, random };
+  explicit Noise(Kind kind = none, u64 seed = 0) : kind_(kind), state_(seed) {}
+
+  // A value whose terms add up to `scale` in magnitude, off by up to `steps` times half a unit of f32's last place of
+  // those.
+  f64 operator()(f64 value, f64 scale, f64 steps) {
+    if (kind_ == none || !std::isfinite(value)) return value;
+    // Numbers below the smallest normal one may become 0.
+    const f64 least = value != 0 && std::abs(value) < 0x1p-102 ? 0x1p-126 : 0;
+    const f64 off = sign() * std::max(steps * scale * 0x1p-24, least);
+    return std::isfinite(off) ? value + off : value;
+  }
+  // What storing a result in half precision may do to it.
+  f64 halved(f64 value) { return kind_ == none || !std::isfinite(value) ? value : value * (1 + sign() * 0x1p-11); }
+
+ private:
+  f64 sign() {
+    if (kind_ != random) return kind_ == up ? 1 : -1;
+    state_ += 0x9e3779b97f4a7c15u;
+    u64 z = (state_ ^ state_ >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return (z >> 63) ? 1 : -1;
+  }
+  Kind kind_;
+  u64 state_;
+};
+
+}  // namespace pteron::reference

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What torch's goldens don't show: what the reference interpreter keeps, and what simple means to the shrinker.
+#include "differential/random/shrink.h"
+#include "differential/reference/program.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace pteron::differential {
+namespace {
+
+using test::GraphBuilder;
+using test::tensor_of;
+using Floats = std::vector<f32>;
+
+Tensor floats(const Shape& shape, const Floats& values) { return tensor_of<f32>(DType::f32, shape, values); }
+
+Floats first(reference::Method& method, const std::vector<Tensor>& inputs) {
+  const std::vector<Tensor> outputs = method.execute(inputs);
+  const auto values = outputs.at(0).as<f32>();
+  return {values.begin(), values.end()};
+}
+
+TEST(Reference, ConstantsKeepWhatOpsWroteUntilAReset) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {2})), sum = b.constant<f32>(DType::f32, {2}, {1, 2});
+  b.op("aten.add.Tensor", {sum, x, b.integer(1), sum});
+  b.output(sum);
+  reference::Method method(b.program());
+  EXPECT_EQ(first(method, {floats({2}, {1, 1})}), (Floats{2, 3}));
+  EXPECT_EQ(first(method, {floats({2}, {1, 1})}), (Floats{3, 4}));
+  method.reset();
+  EXPECT_EQ(first(method, {floats({2}, {5, 5})}), (Floats{6, 7}));
+}
+
+TEST(Reference, InputsAreNewInEveryStep) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {2})), y = b.tensor(DType::f32, {2});
+  b.op("aten.neg.default", {x, x});
+  b.op("aten.add.Tensor", {x, x, b.integer(1), y});
+  b.output(y);
+  reference::Method method(b.program());
+  EXPECT_EQ(first(method, {floats({2}, {1, 2})}), (Floats{-2, -4}));
+  EXPECT_EQ(first(method, {floats({2}, {1, 2})}), (Floats{-2, -4}));
+}
+
+TEST(Reference, APrepackedConstantIsTheConstant) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {2})), c = b.constant<f32>(DType::f32, {2}, {1, 2});
+  const u32 packed = b.tensor(DType::f32, {2}), y = b.tensor(DType::f32, {2});
+  b.op("et_vk.prepack.default", {c, packed});
+  b.op("aten.clone.default", {x, b.null(), packed});
+  b.op("aten.neg.default", {c, y});
+  b.output(y);
+  reference::Method method(b.program());
+  EXPECT_EQ(first(method, {floats({2}, {7, 8})}), (Floats{-7, -8}));
+}
+
+TEST(Reference, AResultStaysWhenTheCacheThatItCameFromIsWritten) {
+  GraphBuilder b;
+  const Shape shape{1, 2, 1, 1};
+  const u32 value = b.input(b.tensor(DType::f32, {1, 1, 1, 1})), cache = b.constant<f32>(DType::f32, shape, {1, 2});
+  const u32 copy = b.tensor(DType::f32, shape), y = b.tensor(DType::f32, shape);
+  b.op("aten.clone.default", {cache, b.null(), copy});
+  b.op("update_cache.default", {value, cache, b.integer(1), b.tensor(DType::f32, {1})});
+  b.op("aten.sub.Tensor", {cache, copy, b.integer(1), y});
+  b.output(y);
+  reference::Method method(b.program());
+  EXPECT_EQ(first(method, {floats({1, 1, 1, 1}, {10})}), (Floats{0, 8}));
+  EXPECT_EQ(first(method, {floats({1, 1, 1, 1}, {11})}), (Floats{0, 1}));
+}
+
+bool has(const Sample& sample, const char* name) {
+  return std::ranges::any_of(sample.graph.graph.calls, [&](const auto& call) { return call.name == name; });
+}
+
+TEST(Shrink, LeavesLittleBesideWhatMatters) {
+  const auto fails = [](const Sample& s) { return has(s, "et_vk.adamw_step.default"); };
+  u32 found = 0;
+  for (u64 seed = 1; seed < 400 && found < 5; ++seed) {
+    Choices choices(seed);
+    if (const Sample sample = sample_of(choices); !fails(sample) || sample.graph.graph.calls.size() < 6) continue;
+    ++found;
+    const Sample sample = sample_of(shrink(choices.made(), fails, 2000));
+    EXPECT_TRUE(fails(sample));
+    EXPECT_LE(sample.graph.graph.calls.size(), 2u) << as_code(sample, "TooLong");
+  }
+  EXPECT_EQ(found, 5u);
+}
+
+}  // namespace
+}  // namespace pteron::differential
