@@ -3,5 +3,4 @@ file(GLOB differential_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*.cpp
 add_executable(differential_tests ${differential_sources} ${CMAKE_CURRENT_LIST_DIR}/../gpu/environment.cpp)
 target_compile_options(differential_tests PRIVATE -O1)
 target_link_libraries(differential_tests PRIVATE pteron_test_support GTest::gtest pteron_warnings)
-add_test(NAME differential COMMAND differential_tests)
-set_tests_properties(differential PROPERTIES ENVIRONMENT "${quiet};VK_ICD_FILENAMES=${lavapipe}" TIMEOUT 600)
+pteron_test(differential COMMAND differential_tests ADAPTER lavapipe)
