@@ -13,16 +13,19 @@ fail() { echo "installed.sh: $*" >&2; exit 1; }
 apt_install() { DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" > "$work/apt.log" 2>&1 || { cat "$work/apt.log" >&2; exit 1; }; }
 no_compiler() { for tool in cc gcc g++ cmake; do ! command -v "$tool" > /dev/null || fail "$tool is there, so this shows nothing"; done; }
 
+# says PATTERN COMMAND…: whether it succeeds and prints that
+says() { "${@:2}" > "$work/said"; cat "$work/said"; grep -q "$1" "$work/said" || fail "'${*:2}' does not say '$1'"; }
+
 # uses COMMAND: the command names itself, finds the software GPU, describes a program and runs one
 uses() {
   local model=$data/ops/add/itself
-  "$@" --version | tee /dev/stderr | grep -q '^pteron [0-9.]*$'
+  says '^pteron [0-9.]*$' "$@" --version
   "$@" devices
-  "$@" info "$model/model.pte" | grep -q 'aten.add.Tensor'
+  says 'aten.add.Tensor' "$@" info "$model/model.pte"
   head -c 60 "$model/data.bin" > "$work/x.bin"
   # A .npy file by hand: there is no numpy.
   { printf '\x93NUMPY\x01\x00\x76\x00'; printf '%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 5), }"; cat "$work/x.bin"; } > "$work/x.npy"
-  "$@" run "$model/model.pte" --input "$work/x.npy" --output "$work/out" | grep -q 'float32 \[3, 5\]'
+  says 'float32 \[3, 5\]' "$@" run "$model/model.pte" --input "$work/x.npy" --output "$work/out"
   cmp <(tail -c 60 "$work/out/output_0.npy") <(tail -c 60 "$model/data.bin") || fail "the answer is wrong"
   ! "$@" run "$data/package/split.pte" --input "$work/x.npy" 2> "$work/refused" || fail "ops outside of the delegate were taken"
   grep -qF 'pteron[executorch]' "$work/refused" || fail "the sentence about ops outside of the delegate is $(cat "$work/refused")"

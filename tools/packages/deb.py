@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import re
 import subprocess
+import textwrap
 from email.utils import formatdate
 from pathlib import Path
 
@@ -64,7 +65,8 @@ def copyright_file(root: Path, licenses: Path) -> str:
 
 def changelog(root: Path, version: str, epoch: int) -> str:
     entries = re.search(rf"^## {re.escape(version)}.*?\n(.*?)(?=^## |\Z)", (root / "CHANGELOG.md").read_text(), re.M | re.S)[1]
-    lines = "".join(f"  {re.sub('^- ', '* ', line)}\n" for line in entries.strip().splitlines())
+    points = (" ".join(point.split()) for point in re.split(r"^- ", entries, flags=re.M)[1:])
+    lines = "".join(textwrap.fill(point, 78, initial_indent="  * ", subsequent_indent="    ") + "\n" for point in points)
     return f"pteron ({version}) unstable; urgency=medium\n\n{lines}\n -- {MAINTAINER}  {formatdate(epoch)}\n"
 
 

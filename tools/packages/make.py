@@ -44,6 +44,7 @@ def stage(root: Path, folder: Path, version: str) -> Path:
     subprocess.run(
         ["cmake", "--install", root / "build" / "release", "--strip", "--prefix", tree], check=True, stdout=subprocess.DEVNULL
     )
+    subprocess.run(["strip", "--strip-unneeded", tree / "lib" / "pteron" / "libwgpu_native.so"], check=True)
     docs = tree / "share" / "doc" / "pteron"
     if missing := LICENSES - {path.stem for path in (docs / "licenses").glob("*.txt")}:
         raise SystemExit(f"package: the licences of {', '.join(sorted(missing))} are missing; are their packages' files in /usr/share/doc?")
