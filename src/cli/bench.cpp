@@ -166,7 +166,7 @@ Status run(const Options& options) {
               {"adapter_type", device.adapter().type},
               {"f16", device.adapter().f16},
               {"tuned", !load.routes.empty()},
-              {"kv", options.f16_kv_cache ? "f16" : "f32"},
+              {"kv", options.kv},
               {"version", version()},
               {"commit", *PTERON_COMMIT ? PTERON_COMMIT : "unknown"},
               {"load_ms", load_ms},
@@ -185,16 +185,15 @@ Status run(const Options& options) {
 
 }  // namespace
 
-void add_bench(CLI::App& app, int& exit_code) {
+void add_bench(Command& app, int& exit_code) {
   auto* command = app.add_subcommand("bench", "Measure what a program costs on this device");
   auto options = std::make_shared<Options>();
-  command->add_option("MODEL", options->model, "Program (.pte)")->required();
-  command->add_option("--prefill", options->prefill, "Tokens of the prompt (language models)")->capture_default_str();
-  command->add_option("--decode", options->decode, "Tokens to decode, or runs of any other program")
-      ->capture_default_str();
-  command->add_option("--context", options->context, "Positions before the first decoded token")->capture_default_str();
-  command->add_option("--prompts", options->prompts, "How often the prompt is measured")->capture_default_str();
-  command->add_option("--method", options->method, "Method to run")->capture_default_str();
+  command->add_option("MODEL", &options->model, "Program (.pte)")->required();
+  command->add_option("--prefill", &options->prefill, "Tokens of the prompt (language models)")->show_default();
+  command->add_option("--decode", &options->decode, "Tokens to decode, or runs of any other program")->show_default();
+  command->add_option("--context", &options->context, "Positions before the first decoded token")->show_default();
+  command->add_option("--prompts", &options->prompts, "How often the prompt is measured")->show_default();
+  command->add_option("--method", &options->method, "Method to run")->show_default();
   add_device_flags(*command, *options);
   add_program_flags(*command, *options);
   on_call(*command, options, exit_code, run);

@@ -148,12 +148,12 @@ Status run(LanguageOptions& options) {
 
 }  // namespace
 
-void add_chat(CLI::App& app, int& exit_code) {
+void add_chat(Command& app, int& exit_code) {
   auto* command = app.add_subcommand("chat", "Talk with a language model");
   auto options = std::make_shared<LanguageOptions>();
   options->generation.sampling = {.temperature = 0.7f, .top_k = 40, .top_p = 0.9f};
   options->generation.max_tokens = 1024;
-  command->add_option("MODEL", options->model, "Program (.pte)")->required();
+  command->add_option("MODEL", &options->model, "Program (.pte)")->required();
   add_language_flags(*command, *options);
   on_call(*command, options, exit_code, run);
 }

@@ -22,28 +22,26 @@ LoadOptions Common::load_options() const {
   options.device_options = device_options();
   options.data_files = data_files;
   options.disabled_passes = disabled_passes;
-  options.f16_kv_cache = f16_kv_cache;
+  options.f16_kv_cache = kv == "f16";
   if (!quiet) options.progress = progress_bar();
   return options;
 }
 
-void add_device_flags(CLI::App& command, Common& common) {
-  command.add_option("--adapter", common.adapter, "GPU to use: an index or a part of its name (see 'pteron devices')");
-  command.add_flag("--require-gpu", common.require_gpu, "Fail rather than use a software adapter");
-  command.add_flag("--no-f16", common.no_f16, "Do not use half precision even if the GPU has it");
+void add_device_flags(Command& command, Common& common) {
+  command.add_option("--adapter", &common.adapter, "GPU to use: an index or a part of its name (see 'pteron devices')");
+  command.add_flag("--require-gpu", &common.require_gpu, "Fail rather than use a software adapter");
+  command.add_flag("--no-f16", &common.no_f16, "Do not use half precision even if the GPU has it");
 }
 
-void add_program_flags(CLI::App& command, Common& common) {
-  command.add_option("--data", common.data_files, "External constants (.ptd) of the program");
-  command.add_option("--disable-pass", common.disabled_passes,
+void add_program_flags(Command& command, Common& common) {
+  command.add_option("--data", &common.data_files, "External constants (.ptd) of the program");
+  command.add_option("--disable-pass", &common.disabled_passes,
                      "Switch a graph rewrite off (see 'pteron info --passes')");
-  const std::map<std::string, bool> cache_types{{"f32", false}, {"f16", true}};
-  command
-      .add_option("--kv", common.f16_kv_cache, "KV caches: f32 as in the program (default), or f16 in half the memory")
-      ->transform(CLI::CheckedTransformer(cache_types));
-  command.add_flag("--no-tuning", common.no_tuning, "Ignore what 'pteron tune' has found out");
-  command.add_flag("--json", common.json, "Print one JSON object");
-  command.add_flag("-q,--quiet", common.quiet, "No progress");
+  command.add_option("--kv", &common.kv, "KV caches: f32 as in the program (default), or f16 in half the memory")
+      ->one_of({"f32", "f16"});
+  command.add_flag("--no-tuning", &common.no_tuning, "Ignore what 'pteron tune' has found out");
+  command.add_flag("--json", &common.json, "Print one JSON object");
+  command.add_flag("-q,--quiet", &common.quiet, "No progress");
 }
 
 int report(const Error& error) {

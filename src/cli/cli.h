@@ -3,10 +3,9 @@
 #pragma once
 
 #include "base/error.h"
+#include "cli/command.h"
 
 #include <pteron/pteron.h>
-
-#include <CLI/CLI.hpp>
 
 #include <charconv>
 #include <limits>
@@ -21,7 +20,7 @@ struct Common {
   std::string adapter;
   bool require_gpu = false;
   bool no_f16 = false;
-  bool f16_kv_cache = false;
+  std::string kv = "f32";
   bool no_tuning = false;
   bool json = false;
   bool quiet = false;
@@ -33,22 +32,22 @@ struct Common {
 };
 
 // Each adds a subcommand; its callback sets `exit_code`.
-void add_devices(CLI::App& app, int& exit_code);
-void add_info(CLI::App& app, int& exit_code);
-void add_run(CLI::App& app, int& exit_code);
-void add_generate(CLI::App& app, int& exit_code);
-void add_chat(CLI::App& app, int& exit_code);
-void add_selftest(CLI::App& app, int& exit_code);
-void add_convert(CLI::App& app, int& exit_code);
-void add_bench(CLI::App& app, int& exit_code);
-void add_tune(CLI::App& app, int& exit_code);
-void add_version(CLI::App& app, int& exit_code);
+void add_devices(Command& app, int& exit_code);
+void add_info(Command& app, int& exit_code);
+void add_run(Command& app, int& exit_code);
+void add_generate(Command& app, int& exit_code);
+void add_chat(Command& app, int& exit_code);
+void add_selftest(Command& app, int& exit_code);
+void add_convert(Command& app, int& exit_code);
+void add_bench(Command& app, int& exit_code);
+void add_tune(Command& app, int& exit_code);
+void add_version(Command& app, int& exit_code);
 
 // Version, commit and parts, a line each.
 std::string version_text();
 
-void add_device_flags(CLI::App& command, Common& common);
-void add_program_flags(CLI::App& command, Common& common);
+void add_device_flags(Command& command, Common& common);
+void add_program_flags(Command& command, Common& common);
 
 // What is wrong with a text that should be a whole number of type T; empty: nothing.
 template <class T>
@@ -63,7 +62,7 @@ std::string check_whole_number(const std::string& text) {
 int report(const Error& error);
 // Calls `run` with the options when the command is given, and reports how it fails.
 template <class Options, class Run>
-void on_call(CLI::App& command, std::shared_ptr<Options> options, int& exit_code, Run run) {
+void on_call(Command& command, std::shared_ptr<Options> options, int& exit_code, Run run) {
   command.callback([options, &exit_code, run] {
     if (const Status status = run(*options); !status) exit_code = report(status.error());
   });

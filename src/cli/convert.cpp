@@ -108,28 +108,28 @@ Status run(Options options) {
 
 }  // namespace
 
-void add_convert(CLI::App& app, int& exit_code) {
+void add_convert(Command& app, int& exit_code) {
   auto* command = app.add_subcommand("convert", "Turn a GGUF language model into an ExecuTorch program");
   auto options = std::make_shared<Options>();
-  command->add_option("MODEL", options->model, "Model (.gguf): Llama, SmolLM2, Qwen2 or Qwen3")->required();
-  command->add_option("-o,--output", options->output, "Program to write; MODEL with the extension .pte by default");
+  command->add_option("MODEL", &options->model, "Model (.gguf): Llama, SmolLM2, Qwen2 or Qwen3")->required();
+  command->add_option("-o,--output", &options->output, "Program to write; MODEL with the extension .pte by default");
   command
       ->add_option(
-          "--quant", options->quantization,
+          "--quant", &options->quantization,
           "lossless: weights as in the file (default); q4: symmetric 4 bits in groups of 32, smaller and faster")
-      ->check(CLI::IsMember({"lossless", "q4"}));
+      ->one_of({"lossless", "q4"});
   command
-      ->add_option("--max-context", options->convert.max_context,
+      ->add_option("--max-context", &options->convert.max_context,
                    "Positions in the KV cache (default: the model's context, at most 2048)")
       ->check(check_whole_number<u32>);
   command
-      ->add_option("--max-seq-len", options->convert.max_seq_len,
+      ->add_option("--max-seq-len", &options->convert.max_seq_len,
                    "Tokens in one call, as in a chunk of a prompt (default: 512, at most the context)")
       ->check(check_whole_number<u32>);
-  command->add_flag("--all-logits", options->convert.all_logits,
+  command->add_flag("--all-logits", &options->convert.all_logits,
                     "Return logits of every position, not of the last one");
-  command->add_flag("--json", options->json, "Print one JSON object");
-  command->add_flag("-q,--quiet", options->quiet, "No progress");
+  command->add_flag("--json", &options->json, "Print one JSON object");
+  command->add_flag("-q,--quiet", &options->quiet, "No progress");
   on_call(*command, options, exit_code, run);
 }
 

@@ -7,10 +7,10 @@
 
 namespace pteron::cli {
 
-void add_devices(CLI::App& app, int& exit_code) {
+void add_devices(Command& app, int& exit_code) {
   auto* command = app.add_subcommand("devices", "List the GPUs that can be used");
   auto common = std::make_shared<Common>();
-  command->add_flag("--json", common->json, "Print one JSON array");
+  command->add_flag("--json", &common->json, "Print one JSON array");
   command->callback([common, &exit_code] {
     auto adapters = Device::list();
     if (!adapters) {

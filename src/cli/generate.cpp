@@ -75,18 +75,19 @@ Status run(Options& options) {
 
 }  // namespace
 
-void add_generate(CLI::App& app, int& exit_code) {
+void add_generate(Command& app, int& exit_code) {
   auto* command = app.add_subcommand("generate", "Let a language model answer once");
   auto options = std::make_shared<Options>();
-  command->add_option("MODEL", options->model, "Program (.pte)")->required();
-  auto* prompt = command->add_option("-p,--prompt", options->prompt, "The question; - or nothing: standard input");
-  command->add_option("--token-ids", options->token_ids, "The prompt as token ids; the answer is printed as such too")
-      ->delimiter(',')
+  command->add_option("MODEL", &options->model, "Program (.pte)")->required();
+  const Option prompt =
+      command->add_option("-p,--prompt", &options->prompt, "The question; - or nothing: standard input");
+  command->add_option("--token-ids", &options->token_ids, "The prompt as token ids; the answer is printed as such too")
+      ->separated_by(',')
       ->check(check_whole_number<u32>)
       ->excludes(prompt);
-  command->add_flag("--raw", options->raw, "Go on with the prompt as it is, without the chat template");
+  command->add_flag("--raw", &options->raw, "Go on with the prompt as it is, without the chat template");
   command
-      ->add_option("--logprobs", options->generation.sampling.logprobs,
+      ->add_option("--logprobs", &options->generation.sampling.logprobs,
                    "With --json: log-probabilities of each token and this many of the best")
       ->check(check_whole_number<u32>);
   add_language_flags(*command, *options);

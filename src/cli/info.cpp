@@ -170,13 +170,13 @@ void print_outside(std::FILE* stream, const MethodReport& method) {
   for (const std::string& line : method.remedy.python) std::fprintf(stream, "    %s\n", line.c_str());
 }
 
-void add_info(CLI::App& app, int& exit_code) {
+void add_info(Command& app, int& exit_code) {
   auto* command =
       app.add_subcommand("info", "Show what is in a program and the GPU memory it needs, without using a GPU");
   auto options = std::make_shared<Options>();
-  command->add_option("MODEL", options->model, "Program (.pte)");
-  command->add_option("--adapter", options->adapter, "Plan for this GPU rather than for WebGPU's default limits");
-  command->add_flag("--passes", options->passes, "List the graph rewrites");
+  command->add_option("MODEL", &options->model, "Program (.pte)");
+  command->add_option("--adapter", &options->adapter, "Plan for this GPU rather than for WebGPU's default limits");
+  command->add_flag("--passes", &options->passes, "List the graph rewrites");
   add_program_flags(*command, *options);
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }

@@ -9,37 +9,37 @@
 
 namespace pteron::cli {
 
-void add_language_flags(CLI::App& command, LanguageOptions& options) {
+void add_language_flags(Command& command, LanguageOptions& options) {
   GenerationOptions& g = options.generation;
   SamplerOptions& s = g.sampling;
-  command.add_option("--tokenizer", options.tokenizer,
+  command.add_option("--tokenizer", &options.tokenizer,
                      "tokenizer.json, tokenizer.model or tiktoken file; else the program's own or one beside it");
-  command.add_option("--chat-template", options.chat_template, "Jinja file; else the program's own or one beside it");
-  command.add_option("--system", options.system, "First message of the conversation");
-  command.add_option("--max-tokens", g.max_tokens, "End an answer after this many tokens")
+  command.add_option("--chat-template", &options.chat_template, "Jinja file; else the program's own or one beside it");
+  command.add_option("--system", &options.system, "First message of the conversation");
+  command.add_option("--max-tokens", &g.max_tokens, "End an answer after this many tokens")
       ->check(check_whole_number<u64>)
-      ->capture_default_str();
-  command.add_option("--temperature", s.temperature, "0: always the best token")->capture_default_str();
-  command.add_option("--top-k", s.top_k, "Choose from the k best tokens; 0: from all")
+      ->show_default();
+  command.add_option("--temperature", &s.temperature, "0: always the best token")->show_default();
+  command.add_option("--top-k", &s.top_k, "Choose from the k best tokens; 0: from all")
       ->check(check_whole_number<u32>)
-      ->capture_default_str();
-  command.add_option("--top-p", s.top_p, "Choose from the best tokens that have this probability together")
-      ->capture_default_str();
-  command.add_option("--min-p", s.min_p, "Choose from tokens at least so probable, relative to the best")
-      ->capture_default_str();
-  command.add_option("--repetition-penalty", s.repetition_penalty, "Above 1: avoid what was said")
-      ->capture_default_str();
-  command.add_option("--seed", options.seed, "Of the random choices; the same seed gives the same answer")
+      ->show_default();
+  command.add_option("--top-p", &s.top_p, "Choose from the best tokens that have this probability together")
+      ->show_default();
+  command.add_option("--min-p", &s.min_p, "Choose from tokens at least so probable, relative to the best")
+      ->show_default();
+  command.add_option("--repetition-penalty", &s.repetition_penalty, "Above 1: avoid what was said")->show_default();
+  command.add_option("--seed", &options.seed, "Of the random choices; the same seed gives the same answer")
       ->check(check_whole_number<u64>);
-  command.add_option("--stop", g.stops, "End an answer before this text (may be repeated)")->allow_extra_args(false);
-  auto* regex = command.add_option("--regex", options.regex, "The answer matches this regular expression");
-  command.add_option("--json-schema", options.json_schema, "The answer is JSON of this schema (a file, or the schema)")
+  command.add_option("--stop", &g.stops, "End an answer before this text (may be repeated)")->once_each();
+  const Option regex = command.add_option("--regex", &options.regex, "The answer matches this regular expression");
+  command
+      .add_option("--json-schema", &options.json_schema, "The answer is JSON of this schema (a file, or the schema)")
       ->excludes(regex);
-  command.add_flag("--ignore-eos", g.ignore_end, "Go on behind tokens that end an answer");
-  command.add_option("--on-full", options.on_full, "When the context is full: an error, or drop the oldest turns")
-      ->check(CLI::IsMember({"error", "slide"}))
-      ->capture_default_str();
-  command.add_flag("--stats", options.stats, "Say how the answer was made");
+  command.add_flag("--ignore-eos", &g.ignore_end, "Go on behind tokens that end an answer");
+  command.add_option("--on-full", &options.on_full, "When the context is full: an error, or drop the oldest turns")
+      ->one_of({"error", "slide"})
+      ->show_default();
+  command.add_flag("--stats", &options.stats, "Say how the answer was made");
   add_device_flags(command, options);
   add_program_flags(command, options);
 }

@@ -24,7 +24,7 @@ struct LanguageOptions : Common {
   bool slide() const { return on_full == "slide"; }
 };
 
-void add_language_flags(CLI::App& command, LanguageOptions& options);
+void add_language_flags(Command& command, LanguageOptions& options);
 
 // Announces the GPU.
 Result<LanguageModel> load_language_model(const LanguageOptions& options);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/cli.h"
 
+#include <CLI/CLI.hpp>
+
 #include <cstdio>
 #include <cstdlib>
 
@@ -27,17 +29,18 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", cli::version_text());
   app.require_subcommand(1);
   app.failure_message(usage_message);
+  cli::Command commands(app);
   int exit_code = cli::ok;
-  cli::add_devices(app, exit_code);
-  cli::add_info(app, exit_code);
-  cli::add_run(app, exit_code);
-  cli::add_generate(app, exit_code);
-  cli::add_chat(app, exit_code);
-  cli::add_selftest(app, exit_code);
-  cli::add_convert(app, exit_code);
-  cli::add_bench(app, exit_code);
-  cli::add_tune(app, exit_code);
-  cli::add_version(app, exit_code);
+  cli::add_devices(commands, exit_code);
+  cli::add_info(commands, exit_code);
+  cli::add_run(commands, exit_code);
+  cli::add_generate(commands, exit_code);
+  cli::add_chat(commands, exit_code);
+  cli::add_selftest(commands, exit_code);
+  cli::add_convert(commands, exit_code);
+  cli::add_bench(commands, exit_code);
+  cli::add_tune(commands, exit_code);
+  cli::add_version(commands, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

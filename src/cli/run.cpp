@@ -109,15 +109,15 @@ Status run(const Options& options) {
 
 }  // namespace
 
-void add_run(CLI::App& app, int& exit_code) {
+void add_run(Command& app, int& exit_code) {
   auto* command = app.add_subcommand("run", "Run a program on .npy files");
   auto options = std::make_shared<Options>();
-  command->add_option("MODEL", options->model, "Program (.pte)")->required();
-  command->add_option("-i,--input", options->inputs, "Inputs in order (.npy), one option each");
-  command->add_option("-o,--output", options->output_dir, "Folder for the outputs (output_0.npy, …)");
-  command->add_option("--method", options->method, "Method to run")->capture_default_str();
-  command->add_option("--repeat", options->repeat, "Run this many times and report the mean");
-  command->add_flag("--profile", options->profile, "Print the GPU time of every dispatch");
+  command->add_option("MODEL", &options->model, "Program (.pte)")->required();
+  command->add_option("-i,--input", &options->inputs, "Inputs in order (.npy), one option each");
+  command->add_option("-o,--output", &options->output_dir, "Folder for the outputs (output_0.npy, …)");
+  command->add_option("--method", &options->method, "Method to run")->show_default();
+  command->add_option("--repeat", &options->repeat, "Run this many times and report the mean");
+  command->add_flag("--profile", &options->profile, "Print the GPU time of every dispatch");
   add_device_flags(*command, *options);
   add_program_flags(*command, *options);
   command->callback([options, &exit_code] {

@@ -43,12 +43,12 @@ Result<bool> run(const Options& options) {
 
 }  // namespace
 
-void add_selftest(CLI::App& app, int& exit_code) {
+void add_selftest(Command& app, int& exit_code) {
   auto* command = app.add_subcommand("selftest", "Run every kernel on this GPU and compare with the CPU");
   auto options = std::make_shared<Options>();
   add_device_flags(*command, *options);
-  command->add_option("--only", options->only, "Trials with this in their name");
-  command->add_flag("--json", options->json, "Print one JSON object");
+  command->add_option("--only", &options->only, "Trials with this in their name");
+  command->add_flag("--json", &options->json, "Print one JSON object");
   command->callback([options, &exit_code] {
     const auto good = run(*options);
     exit_code = !good ? report(good.error()) : *good ? ok : failed;

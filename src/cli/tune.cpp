@@ -192,14 +192,14 @@ Status run(const Options& options) {
 
 }  // namespace
 
-void add_tune(CLI::App& app, int& exit_code) {
+void add_tune(Command& app, int& exit_code) {
   auto* command = app.add_subcommand("tune", "Measure which kernels suit a program on this device, and remember it");
   auto options = std::make_shared<Options>();
-  command->add_option("MODEL", options->model, "Program (.pte)")->required();
-  command->add_option("--prompt", options->prompt, "Tokens of the prompt (language models)")->capture_default_str();
-  command->add_option("--context", options->context, "Position of the token in a long context")->capture_default_str();
-  command->add_option("--repeat", options->repeat, "Runs per kernel; the shortest counts")->capture_default_str();
-  command->add_option("--method", options->method, "Method to run")->capture_default_str();
+  command->add_option("MODEL", &options->model, "Program (.pte)")->required();
+  command->add_option("--prompt", &options->prompt, "Tokens of the prompt (language models)")->show_default();
+  command->add_option("--context", &options->context, "Position of the token in a long context")->show_default();
+  command->add_option("--repeat", &options->repeat, "Runs per kernel; the shortest counts")->show_default();
+  command->add_option("--method", &options->method, "Method to run")->show_default();
   add_device_flags(*command, *options);
   add_program_flags(*command, *options);
   on_call(*command, options, exit_code, run);

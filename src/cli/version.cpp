@@ -25,10 +25,10 @@ std::string version_text() {
              gpu::implementation(), "\n", compiler);
 }
 
-void add_version(CLI::App& app, int&) {
+void add_version(Command& app, int&) {
   auto* command = app.add_subcommand("version", "Say what this build is made of");
   auto json = std::make_shared<bool>(false);
-  command->add_flag("--json", *json, "Print one JSON object");
+  command->add_flag("--json", json.get(), "Print one JSON object");
   command->callback([json] {
     if (!*json) return void(std::printf("%s\n", version_text().c_str()));
     nlohmann::ordered_json out{{"version", version()}, {"commit", nullptr}};
