@@ -30,7 +30,7 @@ Outputs run_reference(const std::vector<std::byte>& program, const Sample& sampl
   return out;
 }
 
-// Values and how far each may be off: infinity if it may be anything, NaN if it must be the same.
+// Values, and how far runs with noise are off each: infinity where they are sometimes finite and sometimes not.
 struct Expected {
   Outputs values, slack;
 };

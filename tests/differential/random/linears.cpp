@@ -46,10 +46,11 @@ void Generator::linears() {
     default: break;
   }
   const bool biased = choices_.percent(25);
+  Sizes out = sizes;
+  out.back() = {columns};
+  if (is_static(out) && choices_.percent(25)) constant(DType::f32, out);  // for a linear to write, and others to read
   choices_.repeat(60, [&](u32 i) {
     const u32 y = linear_q4(x, sizes, weight(columns, depth), biased);
-    Sizes out = sizes;
-    out.back() = {columns};
     if (choices_.percent(35)) {  // a residual, or something like one
       find(y)->read = true;
       const u32 other = some(choices_.percent(85) ? out : narrower(out));

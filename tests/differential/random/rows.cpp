@@ -97,11 +97,11 @@ void Generator::images() {
 void Generator::look_up() {
   const u32 vocabulary = 2 + choices_.below(5), table = some({{vocabulary}, {width_}});
   const Sizes sizes{{rows_, is_live_}};
-  u32 tokens = input(DType::i32, sizes, {Fill::indices, vocabulary});
-  if (is_static(sizes) && choices_.percent(20)) {  // what the host was given is not what is looked up
-    const u32 others = input(DType::i32, sizes, {Fill::indices, vocabulary});
-    op("aten.copy.default", {tokens, others, b_.boolean(false), tokens});
-  }
+  // What the host was given may not be what is looked up, nor even a token.
+  const bool replaced = is_static(sizes) && choices_.percent(20);
+  const u32 tokens = input(DType::i32, sizes, {Fill::indices, vocabulary + (replaced ? 3 : 0)});
+  if (replaced)
+    op("aten.copy.default", {tokens, input(DType::i32, sizes, {Fill::indices, vocabulary}), b_.boolean(false), tokens});
   op("aten.embedding.default", {table, tokens, integer(-1), b_.boolean(false), b_.boolean(false),
                                 result(DType::f32, {{rows_, is_live_}, {width_}})});
 }

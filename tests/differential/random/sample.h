@@ -17,7 +17,7 @@ struct Sample {
   bool may_be_refused = false;  // the engine may say that it can't run this, but not give a wrong result
 };
 
-// The sample as a test that one can paste into regressions.cpp.
+// The sample as a test that one can paste.
 std::string as_code(const Sample& sample, const std::string& name);
 
 }  // namespace pteron::differential

@@ -2,8 +2,6 @@
 // What lives from step to step, or is written within one: constants and inputs updated in place, caches, optimisers.
 #include "differential/random/generator.h"
 
-#include <algorithm>
-
 namespace pteron::differential {
 
 // Writes over a constant or an input, whatever it is used for.
@@ -127,7 +125,6 @@ void Generator::optimiser() {
     find(updated.back())->written = true;
   }
   const u32 grad = some(sizes);
-  if (std::ranges::find(updated, grad) != updated.end()) return;
   std::vector<u32> results;
   for (u32 i = 0; i < 3; ++i)
     results.push_back(choices_.percent(70) ? b_.tensor(DType::f32, shape_of(sizes)) : result(DType::f32, sizes, false));
