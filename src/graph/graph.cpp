@@ -55,6 +55,22 @@ Status resolve(Graph& graph, Op& op) {
   return op.entry->is(prepacks) ? fold_prepack(graph, op) : Status();
 }
 
+// What an op updates is no other argument of it: which of the two it sees there would be chance.
+Status check_updates(const Graph& graph, const Op& op) {
+  const auto same = [&](ValueId a, ValueId b) {
+    const Tensor *x = graph.tensor(a), *y = graph.tensor(b);
+    return x && y && (a == b || (x->constant && x->constant == y->constant));
+  };
+  const auto params = op.entry->signature.params;
+  const auto updates = [&](size_t i) { return params[i].role == Role::inout || params[i].role == Role::cache; };
+  for (size_t i = 0; i < params.size(); ++i)
+    for (size_t j = 0; updates(i) && j < params.size(); ++j)
+      if (i != j && (updates(j) || params[j].role == Role::in) && same(op.args[i], op.args[j]))
+        return invalid("argument ", j, " '", params[j].name, "' is the same memory as argument ", i, " '",
+                       params[i].name, "', which the op updates; give them tensors of their own");
+  return {};
+}
+
 }  // namespace
 
 std::optional<i64> exact_integer(f64 value) {
@@ -108,19 +124,24 @@ Result<Graph> build_graph(const format::DelegateGraph& file, DataLocation blob, 
           value);
     }
   }
+  const auto note = [&](Op& op, Status status) -> Status {
+    if (status) return {};
+    if (!problems) return Failure(std::move(status.error()).within(describe(op)));
+    problems->push_back({op.position, op.name, status.error().message});
+    op.entry = nullptr;
+    return {};
+  };
   for (const format::GraphCall& call : file.calls) {
     Op op;
     op.name = call.name;
     op.args = call.args;
     op.node_id = call.node_id;
     op.position = u32(&call - file.calls.data());
-    if (auto status = resolve(graph, op); !status) {
-      if (!problems) return Failure(std::move(status.error()).within(describe(op)));
-      problems->push_back({op.position, op.name, status.error().message});
-      op.entry = nullptr;
-    }
+    TRY_DO(note(op, resolve(graph, op)));
     if (!op.entry || !op.entry->is(prepacks)) graph.ops.push_back(std::move(op));
   }
+  for (Op& op : graph.ops)
+    if (op.entry) TRY_DO(note(op, check_updates(graph, op)));
   graph.inputs = file.inputs;
   graph.outputs = file.outputs;
   graph.file_outputs = graph.outputs.size();

@@ -122,6 +122,24 @@ TEST(Signature, RefusesWrongKindsAndNamesTheArgument) {
                "the result 'out', should be a symbolic integer, but is a tensor");
 }
 
+TEST(Signature, RefusesWhatAnOpUpdatesAsAnotherOfItsArguments) {
+  const auto adamw = [](bool prepacked, bool twice) {
+    GraphBuilder b;
+    const u32 m = b.constant<f32>(DType::f32, {4}, {1, 2, 3, 4});
+    u32 name = m;
+    if (prepacked) b.op("et_vk.prepack.default", {m, name = b.tensor(DType::f32, {4})});
+    const u32 value = b.input(b.tensor(DType::f32, {4})), v = twice ? m : b.tensor(DType::f32, {4});
+    const u32 n = b.number(0.5), grad = twice ? b.tensor(DType::f32, {4}) : name;
+    b.op("et_vk.adamw_step.default", {value, m, v, grad, n, n, n, n, n, n, n, b.list({value, m, v})});
+    b.output(value);
+    return b;
+  };
+  for (bool prepacked : {false, true})
+    expect_error(adamw(prepacked, false),
+                 "argument 3 'grad' is the same memory as argument 1 'm', which the op updates");
+  expect_error(adamw(false, true), "argument 2 'v' is the same memory as argument 1 'm', which the op updates");
+}
+
 TEST(Signature, RefusesWrongNumbersOfArguments) {
   expect_error(OneOp().op("aten.add.Tensor", {}), "op 0 aten.add.Tensor: the op has no arguments, so no result");
   OneOp few;

@@ -125,6 +125,8 @@ void Generator::optimiser() {
     find(updated.back())->written = true;
   }
   const u32 grad = some(sizes);
+  for (u32 id : updated)
+    if (find(id)->memory == find(grad)->memory) return;  // refused
   std::vector<u32> results;
   for (u32 i = 0; i < 3; ++i)
     results.push_back(choices_.percent(70) ? b_.tensor(DType::f32, shape_of(sizes)) : result(DType::f32, sizes, false));
