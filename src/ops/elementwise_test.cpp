@@ -31,6 +31,27 @@ std::vector<T> apply(const std::string& op, const std::vector<Tensor>& inputs, D
   return outputs.empty() ? std::vector<T>() : values<T>(outputs[0]);
 }
 
+// In a chain a compiler would see that both operands are one.
+TEST(Elementwise, AnInfinityMinusItselfIsNoNumberAlsoInAChain) {
+  for (const char* op : {"aten.sub.Tensor", "aten.div.Tensor", "aten.add.Tensor"}) {
+    const bool divides = std::string_view(op) == "aten.div.Tensor", adds = std::string_view(op) == "aten.add.Tensor";
+    GraphBuilder b;
+    const u32 x = b.input(b.tensor(DType::f32, {2})), t = b.tensor(DType::f32, {2}), y = b.tensor(DType::f32, {2});
+    b.op("aten.neg.default", {x, t});
+    const u32 zero = b.tensor(DType::f32, {2});
+    if (divides)
+      b.op(op, {t, t, zero});
+    else
+      b.op(op, {t, t, b.integer(adds ? -1 : 1), zero});
+    b.op("aten.relu.default", {zero, y});
+    b.output(y);
+    const auto outputs = run(b, {tensor_of<f32>(DType::f32, {2}, {infinity, 3})});
+    ASSERT_EQ(outputs.size(), 1u);
+    EXPECT_TRUE(std::isnan(outputs[0].as<f32>()[0])) << op;
+    EXPECT_EQ(outputs[0].as<f32>()[1], divides ? 1 : 0) << op;
+  }
+}
+
 TEST(Elementwise, Int32WrapsAround) {
   const Tensor a = tensor_of<i32>(DType::i32, {3}, {highest, lowest, 65536});
   const Tensor one = tensor_of<i32>(DType::i32, {3}, {1, 1, 1});

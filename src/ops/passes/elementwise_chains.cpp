@@ -122,6 +122,8 @@ class Fusion {
         last.words[2 + scalars++] = *std::move(word);
       }
     }
+    // A shader compiler takes a value minus or over itself for 0 or 1, also where it is infinite.
+    if (tensors == 2 && last.words[0] == last.words[1] && last.expression != "a * b") return std::nullopt;
     chain.steps.push_back(std::move(last));
     if (chain.inputs.size() > max_inputs) return std::nullopt;
     return chain;
