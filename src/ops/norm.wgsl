@@ -43,7 +43,8 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
   var variance = moments.y;
   if (CENTERED) {
     mean += moments.x;
-    variance = max(moments.y - moments.x * moments.x, 0.0);
+    variance = moments.y - moments.x * moments.x;
+    variance = select(variance, 0.0, variance < 0.0);  // what is not a number stays so
   }
   let scale = inverseSqrt(variance + p.eps);
   if (row_lane(lid) == 0u) {

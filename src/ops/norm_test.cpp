@@ -38,6 +38,16 @@ TEST(LayerNorm, GivesMeanAndReciprocalDeviation) {
   }
 }
 
+TEST(LayerNorm, WhatIsNotANumberStaysSoInAllResults) {
+  GraphRun run(build({}));
+  const auto outputs = run({floats({2, 3}, {1, std::nanf(""), 3, 5, 5, 8})});
+  ASSERT_EQ(run.error(), "");
+  for (const Tensor& output : outputs) {
+    EXPECT_TRUE(std::isnan(output.as<f32>()[0]));
+    EXPECT_FALSE(std::isnan(output.as<f32>().back()));
+  }
+}
+
 TEST(LayerNorm, RejectsShapesThatDoNotFit) {
   EXPECT_NE(load_error(build({.shape = {4}})).find("axis 1 of [2, 3] should be 4"), std::string::npos);
   EXPECT_NE(load_error(build({.shape = {1, 2, 3}})).find("rows of 3 axes can't be taken from [2, 3]"),
