@@ -15,7 +15,7 @@ duration() { if [ "$1" -lt 60 ]; then echo "$1 s"; else echo "$(($1 / 60)) min $
 # step [--lazy] LOG TITLE COMMAND…: runs COMMAND with its output in build/logs/LOG.log. What it writes to descriptor 3 is shown behind the
 # title, "12/48" also as a share. Lazy: nothing is shown before such a line came, or if none comes. On failure: the end of the log and its path.
 step() {
-  local lazy='' log title start=$SECONDS shown='' news='' quarter=0 status='' feed line
+  local lazy='' log title start=$SECONDS shown='' news='' quarter=0 status='' part='' feed line
   if [ "$1" = --lazy ]; then lazy=1; shift; fi
   log=$logs/$1.log title=$2
   shift 2
@@ -25,8 +25,11 @@ step() {
   [ "$lazy" ] || step_show
   while [ -z "$status" ]; do
     if IFS= read -r -t 1 line <&"$feed"; then
+      line=$part$line part=''
       case $line in =*) status=${line#=} ;; *) news=$line; step_show ;; esac
-    elif [ $? -le 128 ]; then
+    elif [ $? -gt 128 ]; then
+      part+=$line  # the time was up, perhaps in the middle of a line
+    else
       status=1  # it was killed
     fi
     if [ "$shown" ] && [ "$live" ]; then step_show; fi
@@ -39,7 +42,7 @@ step() {
     else say " $(duration $((SECONDS - start)))"; fi
     return
   fi
-  say "${shown:+$rewind${live:-$'\n'}}"
+  [ -z "$shown" ] || say "$rewind"
   step_failure "$log" >&2
   say "$title failed after $(duration $((SECONDS - start))); all of its output: $log"
   return "$status"

@@ -58,6 +58,10 @@ class Steps(Machine):
         code, _, err = self.call(*self.steps('count() { for i in 1 2 3 4 5 6 7 8; do echo $i/8 >&3; done; }; step count counting count'))
         self.assertEqual((code, err), (0, "counting … 25 % … 50 % … 75 % … 0 s\n"))
 
+    def test_a_line_of_progress_may_come_in_pieces(self):
+        code, _, err = self.call(*self.steps('slow() { printf 1 >&3; sleep 1.5; echo 2/24 >&3; }; step slow counting slow'))
+        self.assertRegex(err, "^counting … 50 % … . s\n$")
+
     def test_a_lazy_step_without_work_is_silent(self):
         self.assertEqual(self.call(*self.steps("step --lazy none nothing true")), (0, "", ""))
 
