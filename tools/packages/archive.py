@@ -22,7 +22,7 @@ def write_tar_xz(folder: Path, out: Path) -> None:
         entry.uname = entry.gname = "root"
         return entry
 
-    with lzma.open(out, "wb", preset=6) as stream, tarfile.open(fileobj=stream, mode="w", format=tarfile.GNU_FORMAT) as tar:
+    with lzma.open(out, "wb", preset=3) as stream, tarfile.open(fileobj=stream, mode="w", format=tarfile.GNU_FORMAT) as tar:
         for path in [folder, *sorted(folder.rglob("*"))]:
             tar.add(path, path.relative_to(folder.parent), recursive=False, filter=anonymous)
 

@@ -95,7 +95,7 @@ def build(root: Path, tree: Path, folder: Path, out: Path, version: str, epoch: 
     archive.normalize(folder, epoch)
     made = out / f"pteron_{version}_amd64.deb"
     subprocess.run(
-        ["dpkg-deb", "--root-owner-group", "--threads-max=1", "-Zxz", "--build", folder, made],
+        ["dpkg-deb", "--root-owner-group", "--threads-max=1", "-Zxz", "-z3", "--build", folder, made],
         check=True, stdout=subprocess.DEVNULL,
     )  # fmt: skip
     return made
