@@ -18,6 +18,7 @@ from executorch.backends.vulkan.op_registry import vulkan_supported_ops
 from executorch.backends.vulkan.partitioner.vulkan_partitioner import ops_not_to_decompose, parse_compile_options
 from executorch.exir.backend.partitioner import DelegationSpec, Partitioner, PartitionResult
 from executorch.exir.backend.utils import tag_constant_data, tag_mutated_buffer
+from executorch.exir.dialects._ops import ops
 from torch.export import ExportedProgram
 from torch.fx import Node
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
@@ -28,6 +29,8 @@ from pteron._forms import is_constant, is_getitem, is_symbolic, refused
 
 #: Removed on the way: what they assert is checked by the exporter's caller or by the engine.
 ASSERTIONS = {torch.ops.aten._assert_scalar.default, torch.ops.aten.sym_constrain_range_for_size.default}
+#: Between a constant that a model writes down and its use.
+COPIES = {ops.edge.aten.clone.default, ops.edge.aten.lift_fresh_copy.default, ops.edge.dim_order_ops._clone_dim_order.default}
 FUNCTIONALIZED = {torch.ops.higher_order.auto_functionalized, torch.ops.higher_order.auto_functionalized_v2}
 
 
@@ -35,6 +38,8 @@ def large_constant(node: Node, program: ExportedProgram) -> str | None:
     """Whether a node takes a constant with numbers that need 64 bits."""
     constants = program.graph_signature.inputs_to_lifted_tensor_constants
     for source in node.all_input_nodes:
+        while source.op == "call_function" and source.target in COPIES:
+            source = source.args[0]
         value = program.constants.get(constants.get(source.name))
         if isinstance(value, torch.Tensor) and value.dtype == torch.int64 and value.numel():
             low, high = int(value.min()), int(value.max())
@@ -116,8 +121,11 @@ class PteronPartitioner(Partitioner):
     def _note(self, program: ExportedProgram, support: Support) -> None:
         outside = collections.defaultdict(dict)
         for node in program.graph.nodes:
-            if node.op == "call_function" and "delegation_tag" not in node.meta and not is_getitem(node):
-                why = support.reason(node) or "nothing that it takes changes from call to call"
+            if node.op != "call_function" or "delegation_tag" in node.meta or is_getitem(node):
+                continue
+            why = support.reason(node)
+            if why or not (is_symbolic(node) or node.target in ASSERTIONS):
+                why = why or "it takes nothing that differs from call to call"
                 outside[getattr(node.target, "__name__", str(node.target))][why] = None
         self.outside = {name: list(reasons) for name, reasons in sorted(outside.items())}
 
