@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 namespace {
 
 // What the reference takes for a part of a word here: its \w is that of another engine than for patterns.
@@ -91,4 +91,4 @@ std::vector<AddedTokens::Part> AddedTokens::split(std::string_view text, bool sp
   return out;
 }
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

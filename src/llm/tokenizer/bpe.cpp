@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 
 Bpe::Bpe(const Vocabulary& vocabulary, const ModelData& model, bool of_bytes)
     : vocabulary_(&vocabulary),
@@ -129,4 +129,4 @@ void Bpe::put_unknown(std::string_view character, Workspace& space, std::vector<
   }
 }
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

@@ -5,7 +5,7 @@
 
 #include <array>
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 namespace {
 
 struct Alphabet {
@@ -46,4 +46,4 @@ std::optional<std::string> letters_to_bytes(std::string_view letters) {
   return out;
 }
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

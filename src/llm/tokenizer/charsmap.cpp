@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 namespace {
 
 // A unit is a node: the byte that leads to it, whether an entry ends here and where its children lie. Children are at
@@ -58,4 +58,4 @@ Charsmap::Match Charsmap::longest(std::string_view text, size_t at) const {
   return out;
 }
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

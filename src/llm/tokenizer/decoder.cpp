@@ -6,7 +6,7 @@
 #include "llm/tokenizer/byte_alphabet.h"
 #include "llm/tokenizer/normalizer.h"
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 namespace {
 
 void append_replacements(std::string& out, size_t count) {
@@ -109,4 +109,4 @@ void Decoding::finish() {
   bytes_.clear();
 }
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 namespace {
 
 constexpr const char* lower_block = "\xE2\x96\x81";  // U+2581, which stands for a space
@@ -73,4 +73,4 @@ Result<Definition> define(const SentencePieceModel& model) {
   return d;
 }
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

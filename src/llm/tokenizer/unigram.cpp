@@ -8,7 +8,7 @@
 #include <cfloat>
 #include <cmath>
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 
 Unigram::Unigram(const Vocabulary& vocabulary, const ModelData& model)
     : scores_(model.scores), types_(model.types), unknown_(model.unknown.value_or(nothing)) {
@@ -92,4 +92,4 @@ Status Unigram::encode(std::string_view piece, Workspace& space, std::vector<u32
   return {};
 }
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "llm/portable_math.h"
+#include "llm/sampling/portable_math.h"
 
 #include <array>
 #include <bit>
 
-namespace pteron {
+namespace pteron::sampling {
 namespace {
 
 // As many terms of the exponential's series as count for |r| <= ln 2 / 2.
@@ -39,4 +39,4 @@ f64 portable_uniform(u64 seed, u64 index) {
   return f64(z >> 11) * 0x1p-53;
 }
 
-}  // namespace pteron
+}  // namespace pteron::sampling

@@ -4,7 +4,7 @@
 
 #include <pteron/sampler.h>
 
-namespace pteron {
+namespace pteron::sampling {
 
 struct Candidate {
   f64 logit = 0;
@@ -31,4 +31,4 @@ f64 keep_heavy(CandidateList& list, f64 minimum);
 // The token at `point` of the list's weights laid end to end.
 u32 draw(const CandidateList& list, f64 point);
 
-}  // namespace pteron
+}  // namespace pteron::sampling

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The metadata of a GGUF file. It names the way to cut words instead of giving it.
+#include "llm/tokenizer/metadata.h"
+
 #include "base/error.h"
 #include "llm/text/utf8.h"
 #include "llm/tokenizer/patterns.h"
-#include "llm/tokenizer/reader.h"
 #include "llm/tokenizer/sentence_piece.h"
+#include "llm/tokenizer/vocabulary_merges.h"
 
 #include <algorithm>
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 namespace {
 
 // Numbers or anything else first, then as GPT-2.
@@ -60,14 +62,14 @@ Result<Way> find_way(std::string_view name) {
   return unsupported("the way to cut words 'tokenizer.ggml.pre' is '", name, "', which is not known; known are ", all);
 }
 
-Result<PieceType> type_of(const TokenizerParts& parts, u32 id) {
+Result<PieceType> type_of(const Metadata& parts, u32 id) {
   if (parts.token_type.empty()) return PieceType::normal;
   const i32 type = parts.token_type[id];
   if (type < 1 || type > 6) return invalid("token ", id, " has the unknown type ", type);
   return PieceType(type);
 }
 
-Status check_sizes(const TokenizerParts& parts) {
+Status check_sizes(const Metadata& parts) {
   const size_t count = parts.tokens.size();
   if (count == 0) return invalid("it has no tokens");
   if (!parts.scores.empty() && parts.scores.size() != count)
@@ -77,25 +79,7 @@ Status check_sizes(const TokenizerParts& parts) {
   return {};
 }
 
-Status read_merges(const TokenizerParts& parts, Definition& d) {
-  std::string merged;
-  for (const std::string& merge : parts.merges) {
-    const u32 rank = u32(d.model.merges.size());
-    const size_t space = merge.find(' ', 1);  // a token can be a space, but has no other one
-    if (space == std::string::npos) return invalid("merge ", rank, " '", merge, "' does not have two parts");
-    const std::string_view left = std::string_view(merge).substr(0, space),
-                           right = std::string_view(merge).substr(space + 1);
-    const auto a = d.vocabulary.find(left), b = d.vocabulary.find(right);
-    merged.assign(left).append(right);
-    const auto result = d.vocabulary.find(merged);
-    if (!a || !b || !result)
-      return invalid("merge ", rank, " '", merge, "' uses or makes something that is not a token");
-    d.model.merges.push_back({*a, *b, *result, rank});
-  }
-  return {};
-}
-
-Result<Definition> read_byte_level(const TokenizerParts& parts) {
+Result<Definition> read_byte_level(const Metadata& parts) {
   Definition d;
   TRY(const Way way, find_way(parts.pre));
   for (u32 id = 0; id < parts.tokens.size(); ++id) {
@@ -107,7 +91,7 @@ Result<Definition> read_byte_level(const TokenizerParts& parts) {
     if ((special || type == PieceType::user_defined) && !parts.tokens[id].empty())
       d.added.push_back({.id = id, .text = parts.tokens[id], .special = special});
   }
-  TRY_DO(read_merges(parts, d));
+  for (const std::string& merge : parts.merges) TRY_DO(add_merge(d, merge));
   d.model.ignore_merges = way.ignore_merges;
   if (way.nfc) d.normalizer.push_back(NormalForm{unicode::Form::nfc});
   for (std::string_view pattern : way.patterns)
@@ -120,7 +104,7 @@ Result<Definition> read_byte_level(const TokenizerParts& parts) {
   return d;
 }
 
-Result<Definition> read_pieces(const TokenizerParts& parts, bool unigram) {
+Result<Definition> read_pieces(const Metadata& parts, bool unigram) {
   SentencePieceModel model{.unigram = unigram};
   if (parts.scores.empty() || parts.token_type.empty()) return invalid("it has no scores or no types of tokens");
   for (u32 id = 0; id < parts.tokens.size(); ++id) {
@@ -145,7 +129,7 @@ Result<Definition> read_pieces(const TokenizerParts& parts, bool unigram) {
 
 }  // namespace
 
-Result<Definition> read_parts(const TokenizerParts& parts) {
+Result<Definition> define(const Metadata& parts) {
   TRY_DO(check_sizes(parts));
   if (parts.model == "gpt2") return read_byte_level(parts);
   if (parts.model == "llama") return read_pieces(parts, false);
@@ -153,4 +137,4 @@ Result<Definition> read_parts(const TokenizerParts& parts) {
   return unsupported("its model is '", parts.model, "'; gpt2, llama and t5 are supported");
 }
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "llm/candidates.h"
+#include "llm/sampling/candidates.h"
 
 #include "base/error.h"
-#include "llm/portable_math.h"
+#include "llm/sampling/portable_math.h"
 
 #include <algorithm>
 
-namespace pteron {
+namespace pteron::sampling {
 namespace {
 
 // Puts the best of what stands behind `from` at `from`, in order, `count` of them.
@@ -84,4 +84,4 @@ u32 draw(const CandidateList& list, f64 point) {
   return chosen->token;
 }
 
-}  // namespace pteron
+}  // namespace pteron::sampling

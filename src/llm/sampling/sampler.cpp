@@ -2,13 +2,16 @@
 #include <pteron/sampler.h>
 
 #include "base/error.h"
-#include "llm/candidates.h"
-#include "llm/portable_math.h"
+#include "llm/sampling/candidates.h"
+#include "llm/sampling/portable_math.h"
 
 #include <algorithm>
 #include <cmath>
 
 namespace pteron {
+
+using namespace sampling;
+
 namespace {
 
 constexpr u32 max_logprobs = 256;
