@@ -32,7 +32,7 @@ from torch.fx import GraphModule, Node
 from torch.fx.passes.utils.matcher_utils import SubgraphMatcher
 
 from pteron._engine import check_delegate
-from pteron._forms import is_constant, is_symbolic, promoted, stored
+from pteron._forms import is_constant, is_symbolic, name_of, promoted
 
 INT32 = torch.iinfo(torch.int32)
 
@@ -114,6 +114,10 @@ class Builder(VkGraphBuilder):
             self.node_to_value_ids[node] = self.create_symint_value()
             return self.node_to_value_ids[node]
         return super().create_node_value(node)
+
+    def process_call_function_node(self, node: Node) -> None:
+        super().process_call_function_node(node)
+        self.chain[-1].name = name_of(node)
 
 
 def keep_updates(program: ExportedProgram) -> ExportedProgram:
