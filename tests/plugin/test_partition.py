@@ -99,6 +99,11 @@ class Partition(unittest.TestCase):
         self.assertEqual((delegates(program), outside(program)), (["PteronBackend"], []))
         self.check(program, module, x)
 
+    def test_products_that_are_scaled(self):
+        b, w = torch.randn(6), torch.randn(6, 8)
+        module = Module(lambda m, x: (torch.addmm(m.b, x, m.w.t(), beta=0.5, alpha=3), torch.addmm(m.b, x, m.w.t())), b=b, w=w)
+        self.check(lower(module, (torch.randn(3, 8),)), module, (torch.randn(3, 8),))
+
     def test_more_axes_than_textures_have(self):
         module = Module(lambda m, x: x.view(1, 2, 1, 3, 2, 5).permute(5, 4, 3, 2, 1, 0).relu() + 1)
         program = lower(module, (torch.randn(4, 3, 5),))
