@@ -186,6 +186,14 @@ class Partition(unittest.TestCase):
         module = Module(lambda m, x: (torch.arange(4.0) * 2, x + 1))
         lower(module, (torch.randn(3),))  # the stock export fails here
 
+    def test_a_part_of_constants_alone(self):
+        from executorch.exir.dialects._ops import ops
+
+        module = Module(lambda m, x: torch.tensor([1.0, 2.0, 3.0]).sin().relu() * x)
+        ours = partitioner(operator_blocklist=[ops.edge.aten.relu.default])
+        program = lower(module, (torch.randn(3),), ours)  # the stock export fails where it is cut like this
+        self.assertEqual(delegates(program), ["PteronBackend"])
+
     def test_dynamic_sizes(self):
         n = Dim("n", min=2, max=12)
         module = Module(lambda m, x: (x @ x.transpose(0, 1), torch.cat([x, x], 1).view(-1).relu(), x.new_ones(x.shape[0], 2)))
