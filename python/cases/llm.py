@@ -205,6 +205,39 @@ def rotate_hf_table(q, k, cosines, sines, position):
     return hf_apply_rotary_emb(q, k, cosines.narrow(0, start, count), sines.narrow(0, start, count))
 
 
+def rotate_heads_first(q, k, cosines, sines):
+    """x [batch, heads, positions, dim] and tables [batch, positions, rotated]: models that transpose before they rotate."""
+    cosines, sines = cosines.unsqueeze(1), sines.unsqueeze(1)
+    width = cosines.shape[-1]
+
+    def turned(x):
+        rotated, rest = x[..., :width], x[..., width:]
+        low, high = rotated[..., : width // 2], rotated[..., width // 2 :]
+        return torch.cat([rotated * cosines + torch.cat((-high, low), -1) * sines, rest], -1)
+
+    return turned(q), turned(k)
+
+
+def heads_first(name, q, k, tables, **rest):
+    return case(f"rotary_hf/{name}", rotate_heads_first, q, k, tables, tables, expect_ops=ROTARY_HF, **rest)
+
+
+def rotary_by_hand(op, *more):
+    def draw(g, q, k, cosines, sines):
+        outputs = [g.like(q), g.like(k)]
+        g.call(op, q, k, cosines, sines, *more, out=outputs)
+        return outputs
+
+    return draw
+
+
+def as_defined(name, q, k, tables, start, **rest):
+    """The op as its library defines it."""
+    define = lambda q, k, c, s: torch.ops.et_vk.apply_rotary_emb_hf(q, k, c, s, start)  # noqa: E731
+    return case(f"rotary_hf/{name}", define, q, k, tables, tables, graph=rotary_by_hand(ROTARY_HF, start),
+                expect_ops=ROTARY_HF, **rest)
+
+
 MOVING = [{"s": 4, "position": [0]}, {"s": 1, "position": [31]}, {"s": 1, "position": [7]}]
 
 
@@ -236,6 +269,16 @@ ROTARIES = [
          expect_ops=ROTARY_HF),
     case("rotary_hf/table_is_input", rotate_hf_table, f32(1, s, 6, 10), f32(1, s, 2, 10), f32(32, 10), f32(32, 10),
          i64(of=[11]), live=MOVING, expect_ops=[ROTARY_HF, SELECT]),
+    heads_first("heads_first", f32(1, 4, 24, 16), f32(1, 2, 24, 16), f32(1, 24, 16)),
+    heads_first("heads_first_partial", f32(1, 4, 7, 10), f32(1, 2, 7, 10), f32(1, 7, 6)),
+    heads_first("heads_first_batch", f32(2, 4, 5, 8), f32(2, 2, 5, 8), f32(2, 5, 8)),
+    heads_first("heads_first_batch_shares", f32(3, 2, 5, 8), f32(3, 2, 5, 8), f32(1, 5, 6)),
+    heads_first("heads_first_few_positions", f32(1, 8, 3, 6), f32(1, 4, 3, 6), f32(1, 3, 6)),
+    heads_first("heads_first_dynamic", f32(1, 4, s, 10), f32(1, 2, s, 10), f32(1, s, 10), live=[4, 1]),
+    as_defined("one_row_for_all", f32(2, 5, 3, 6), f32(2, 5, 1, 6), f32(1, 4), 0),
+    as_defined("one_position_for_all", f32(2, 3, 5, 6), f32(2, 1, 5, 6), f32(2, 1, 6), 0),
+    case("rotary/angles_of_heads", lambda q, k, c, s: torch.ops.et_vk.apply_rotary_emb(q, k, c, s), f32(2, 5, 3, 6),
+         f32(2, 5, 3, 6), f32(5, 3, 3), f32(5, 3, 3), graph=rotary_by_hand(ROTARY), expect_ops=ROTARY),
     moving("rotary_hf/position", 5, 2, hf_apply_rotary_emb, ROTARY_HF),
     moving("rotary_hf/partial_position", 3, 2, hf_apply_rotary_emb, ROTARY_HF),
     moving("rotary_hf/force_fp16", 5, 2, hf_apply_rotary_emb, ROTARY_HF, compile=HALF),

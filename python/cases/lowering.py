@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import gc
 import inspect
+import sys
 import tempfile
 import warnings
 from collections.abc import Mapping
@@ -132,6 +133,24 @@ def summary(manager, mutated: list[int]) -> Lowered:
     )
 
 
+@functools.cache
+def own_partitioner():
+    """PteronPartitioner asks the engine, so the package comes from a build."""
+    built = Path(__file__).resolve().parents[2] / "build" / "release" / "python"
+    if not (built / "pteron" / "libpteron.so.1").exists():
+        raise FileNotFoundError("cases with own=True need the engine: run tools/build release pteron_c first")
+    sys.path.insert(0, str(built))
+    from pteron.partition import PteronPartitioner
+
+    return PteronPartitioner
+
+
+def partitioner(case: Case):
+    if case.graph:
+        return graph.Everything()
+    return (own_partitioner() if case.own else VulkanPartitioner)(dict(case.compile))
+
+
 def lower(case: Case) -> Lowered:
     prepare_process()
     _, inputs = make_inputs(case, 0, {} if case.dims() else first_call(case))
@@ -142,7 +161,7 @@ def lower(case: Case) -> Lowered:
         edge = to_edge_transform_and_lower(
             exported,
             transform_passes=list(case.passes),
-            partitioner=[graph.Everything() if case.graph else VulkanPartitioner(dict(case.compile))],
+            partitioner=[partitioner(case)],
             compile_config=EdgeCompileConfig(**case.edge),
         )
     mutated = mutated_inputs(edge.exported_program())

@@ -5,8 +5,8 @@
 
 namespace pteron::ops {
 
-// Can x [.., positions, heads, dim] be rotated by these tables? Interleaved ones have an angle per pair, others one per
-// element.
+// Can heads like those of x, which has four axes, be rotated by these tables? Interleaved ones have an angle per pair,
+// others one per element.
 Status check_rotary(Plan& op, const TensorArg& x, const TensorArg& cosines, const TensorArg& sines, bool interleaved);
 
 }  // namespace pteron::ops

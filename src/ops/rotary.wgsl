@@ -4,12 +4,14 @@
 struct Params {
   pairs: u32,       // threads per head: the rotated pairs, then one per element that passes through
   half: u32,        // rotated pairs
-  heads: u32,
-  positions: u32,
   dim: u32,
-  first: u32,       // table row of position 0
-  table_width: u32,
   count: u32,       // threads
+  middle: u32,      // x is [outer, middle, inner, dim]
+  inner: u32,
+  first: u32,       // where the angles of x[0, 0, 0] start, and how far it is to the next ones
+  outer_step: u32,
+  middle_step: u32,
+  inner_step: u32,
 }
 @group(0) @binding(0) var<uniform> p: Params;
 @group(0) @binding(1) var<storage, read> x: array<x_store>;
@@ -31,7 +33,8 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
     y[i] = y_store(x_get(i));
     return;
   }
-  let row = (p.first + (head / p.heads) % p.positions) * p.table_width;
+  let middle = head / p.inner;
+  let row = p.first + middle / p.middle * p.outer_step + middle % p.middle * p.middle_step + head % p.inner * p.inner_step;
   let at = base + pair_at(pair, p.half);
   let turned = rotate(vec2f(x_get(at.x), x_get(at.y)), row, pair, p.half);
   y[at.x] = y_store(turned.x);

@@ -34,5 +34,28 @@ TEST(RotaryInterleaved, RunsNothingForNoBatch) {
                   .empty());
 }
 
+GraphBuilder turned(const Shape& q, const Shape& k, const Shape& tables, i64 start) {
+  GraphBuilder b;
+  const u32 in_q = b.input(b.tensor(DType::f32, q)), in_k = b.input(b.tensor(DType::f32, k)),
+            cosines = b.input(b.tensor(DType::f32, tables)), sines = b.input(b.tensor(DType::f32, tables)),
+            out_q = b.tensor(DType::f32, q), out_k = b.tensor(DType::f32, k);
+  b.op("et_vk.apply_rotary_emb_hf.default", {in_q, in_k, cosines, sines, b.integer(start), b.list({out_q, out_k})});
+  b.output(out_q);
+  return b;
+}
+
+TEST(RotaryHalves, RejectsTablesThatDoNotFit) {
+  const auto error = [](const Shape& q, const Shape& tables, i64 start) {
+    return load_error(turned(q, q, tables, start));
+  };
+  EXPECT_NE(error({2, 4, 3, 6}, {3, 3, 6}, 0).find("tables [3, 3, 6] don't fit"), std::string::npos);
+  EXPECT_NE(error({1, 4, 3, 6}, {1, 5, 6}, 0).find("tables [1, 5, 6] don't fit"), std::string::npos);
+  EXPECT_NE(error({1, 4, 3, 6}, {1, 3, 6}, 1).find("from 0 on, not from 1"), std::string::npos);
+  EXPECT_NE(error({2, 1, 3, 6}, {2, 3, 6}, 0).find("only 1 batches would be taken"), std::string::npos);
+  EXPECT_NE(error({1, 4, 3, 6}, {1, 1, 4, 6}, 0).find("two or three axes"), std::string::npos);
+  EXPECT_NE(error({4, 3, 6}, {4, 6}, 0).find("a tensor of rank 4"), std::string::npos);
+  EXPECT_NE(error({1, 4, 3, 6}, {5, 6}, 2).find("positions 2 to 6 exceed the 5 rows"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace pteron::test

@@ -52,6 +52,12 @@ std::optional<Rotation> rotation_of(const Rewriter& e, u32 index) {
   return std::nullopt;
 }
 
+// The fused kernel takes a row of the tables for each position, which is axis 1.
+bool has_rows_of_positions(const Rewriter& e, const Rotation& r, ValueId q) {
+  const Shape &tables = e.tensor(r.cosines)->max, &x = e.tensor(q)->max;
+  return tables.rank() == 2 && x.rank() == 4 && (tables[0] > 1 || x[1] == 1);
+}
+
 void fuse(Rewriter& e, const gpu::DeviceInfo&) {
   for (u32 i = 0; i < e.size(); ++i) {
     const Op* sdpa = e.find(i, "sdpa_with_kv_cache.default");
@@ -61,12 +67,10 @@ void fuse(Rewriter& e, const gpu::DeviceInfo&) {
     const auto rotary = e.producer(q);
     if (!rotary || e.producer(k) != rotary || e.uses(q) != 1 || e.uses(k) != 1) continue;
     const auto r = rotation_of(e, *rotary);
-    if (!r) continue;
+    if (!r || !has_rows_of_positions(e, *r, q)) continue;
     const Op& rotation = e.op(*rotary);
     const auto rotated = e.list(rotation.args.back());
-    if (rotated[0] != q || rotated[1] != k || e.tensor(q)->max.rank() == 0 || e.tensor(q)->max.dim(-1) % 2 != 0 ||
-        k_cache == v_cache)
-      continue;
+    if (rotated[0] != q || rotated[1] != k || e.tensor(q)->max.dim(-1) % 2 != 0 || k_cache == v_cache) continue;
     const ValueId xq = rotation.arg("xq"), xk = rotation.arg("xk"), v = sdpa->arg("v"), position = sdpa->arg("start"),
                   mask = sdpa->arg("mask"), dropout = sdpa->arg("dropout"), causal = sdpa->arg("causal"),
                   scale = sdpa->arg("scale"), y = sdpa->arg("out");

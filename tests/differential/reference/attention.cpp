@@ -129,13 +129,14 @@ void sdpa(Call& op) {
   op.give(attend(op, a, dims, head_major(y, a.batches)));
 }
 
-// Turns pairs of elements of x [.., S, H, D] by the angles of row first + s. Elements beyond the tables stay.
-Array rotated(Call& op, const Array& x, const Array& cosines, const Array& sines, i64 first, bool interleaved) {
+// Turns pairs of elements of x [A, B, C, D] by the angles of `row_of(a, b, c)`. Elements beyond the tables stay.
+template <class RowOf>
+Array rotated(Call& op, const Array& x, const Array& cosines, const Array& sines, bool interleaved, RowOf row_of) {
   Array y = x;
   const i64 width = cosines.dim(-1), half = interleaved ? width : width / 2;
-  if (first < 0 || first + x.dim(-3) > cosines.size() / width) throw std::runtime_error("the tables are too short");
   for (i64 vector = 0; vector < x.size() / x.dim(-1); ++vector) {
-    const i64 row = first + vector / x.dim(-2) % x.dim(-3);
+    const i64 row = row_of(vector / (x.dim(1) * x.dim(2)), vector / x.dim(2) % x.dim(1), vector % x.dim(2));
+    if (row < 0 || row >= cosines.size() / width) throw std::runtime_error("the tables are too short");
     for (i64 i = 0; i < half; ++i) {
       const size_t a = size_t(vector * x.dim(-1) + (interleaved ? 2 * i : i)), b = a + size_t(interleaved ? 1 : half);
       const size_t low = size_t(row * width + i), high = interleaved ? low : low + size_t(half);
@@ -147,11 +148,18 @@ Array rotated(Call& op, const Array& x, const Array& cosines, const Array& sines
   return y;
 }
 
+// Tables of rank 2 have a row for each position, axis 1. Those of rank 3 are [positions, heads, angles] if pairs are
+// neighbours, else [batch, positions, angles] with positions as axis 2.
 void rotary(Call& op) {
   const bool interleaved = op.name() == "et_vk.apply_rotary_emb.default";
-  const i64 first = interleaved ? 0 : op.integer(4);
-  Array y[] = {rotated(op, op.tensor(0), op.tensor(2), op.tensor(3), first, interleaved),
-               rotated(op, op.tensor(1), op.tensor(2), op.tensor(3), first, interleaved)};
+  const Array& cosines = op.tensor(2);
+  const i64 first = interleaved ? 0 : op.integer(4), rows = cosines.dim(0), columns = cosines.dim(1);
+  const auto row_of = [&](i64 a, i64 b, i64 c) -> i64 {
+    if (cosines.rank() == 2) return rows == 1 ? 0 : first + b;
+    return interleaved ? b * columns + (columns == 1 ? 0 : c) : (rows == 1 ? 0 : a) * columns + (columns == 1 ? 0 : c);
+  };
+  Array y[] = {rotated(op, op.tensor(0), cosines, op.tensor(3), interleaved, row_of),
+               rotated(op, op.tensor(1), cosines, op.tensor(3), interleaved, row_of)};
   for (u32 i = 0; i < 2; ++i) op.give(i, std::move(y[i]));
 }
 
