@@ -17,7 +17,7 @@ struct Options : Common {
   std::string tokenizer, chat_template;
   server::ServerOptions server;
   u64 kv_memory_mib = 1024;
-  u32 body_mib = 8, time_seconds = 600, grace_seconds = 30, ping_seconds = 10;
+  u32 body_mib = 8, time_seconds = 600, grace_seconds = 30, ping_seconds = 10, read_seconds = 10;
   std::string api_key;
 };
 
@@ -50,10 +50,24 @@ server::ModelTable::Load loader(const Options& options) {
   };
 }
 
+server::ModelTable::LoadEncoder encoder_loader(const Options& options) {
+  return [&options](const std::string& path) -> Result<std::optional<server::Encoder>> {
+    LoadOptions look;
+    look.data_files = options.data_files;
+    TRY(const Program program, Program::load(path, std::move(look)));
+    if (!server::Encoder::is_one(program)) return std::nullopt;
+    LoadOptions load = options.load_options();
+    load.share_device = true;
+    return server::Encoder::load(path, std::move(load), "");
+  };
+}
+
 void settle(Options& options) {
   server::ServerOptions& s = options.server;
   s.scheduler.kv_memory = options.kv_memory_mib << 20;
   s.scheduler.ping = std::chrono::seconds(options.ping_seconds);
+  s.http.head_time = std::chrono::seconds(options.read_seconds);
+  s.http.body_time = 6 * s.http.head_time;
   s.http.body_bytes = size_t(options.body_mib) << 20;
   s.service.limits.time = std::chrono::seconds(options.time_seconds);
   s.service.api_key = options.api_key;
@@ -65,6 +79,7 @@ void announce_server(const server::Server& server, const server::ModelTable& mod
   const std::string url = "http://" + server.address();
   std::vector<std::string> names;
   for (const server::ModelPtr& model : models.all()) names.push_back(model->id);
+  for (const server::EncoderPtr& encoder : models.encoders()) names.push_back(encoder->id);
   if (options.json)
     std::printf("%s\n", nlohmann::json{{"url", url}, {"models", names}}.dump().c_str());
   else
@@ -75,10 +90,10 @@ void announce_server(const server::Server& server, const server::ModelTable& mod
 Status run(Options& options) {
   const Signals signals;
   settle(options);
-  server::ModelTable models(loader(options));
+  server::ModelTable models(loader(options), encoder_loader(options));
   for (const std::string& path : options.models) TRY_DO(models.add(path));
   if (!options.quiet) {
-    TRY(const Device device, models.find("")->model.device());
+    TRY(const Device device, Device::shared(options.device_options()));
     announce(device);
   }
   TRY(const auto server, server::Server::open(models, options.server));
@@ -112,6 +127,8 @@ void add_serve(Command& app, int& exit_code) {
   number("--max-choices", &limits.max_choices, "Most answers to one request");
   number("--connections", &s.http.connections, "Most connections at the same time");
   number("--max-body", &options->body_mib, "Longest request, in MiB");
+  number("--read-time", &options->read_seconds,
+         "Longest time for a request's head to arrive, in seconds; its body gets six times as much");
   number("--time-limit", &options->time_seconds, "Longest time for a request, in seconds");
   number("--grace", &options->grace_seconds, "Seconds that answers under way get when the server is stopped");
   number("--ping", &options->ping_seconds, "Seconds between signs of life in a stream whose prompt is being read");

@@ -21,13 +21,11 @@ std::vector<Job> jobs_of(const ChatRequest& request, PreparedChat prepared, std:
   return jobs;
 }
 
-Json describe(const ServedModel& model) {
-  return {{"id", model.id},
-          {"object", "model"},
-          {"created", model.created},
-          {"owned_by", "pteron"},
-          {"context_length", model.model.info().context}};
+Json describe(const std::string& id, i64 created, u32 context) {
+  return {{"id", id}, {"object", "model"}, {"created", created}, {"owned_by", "pteron"}, {"context_length", context}};
 }
+Json describe(const ServedModel& model) { return describe(model.id, model.created, model.model.info().context); }
+Json describe(const ServedEncoder& model) { return describe(model.id, model.created, model.encoder.context()); }
 
 const Tokenizer& tokenizer_of(const ServedModel& model) {
   if (!model.model.tokenizer()) refuse("model", "the model '", model.id, "' has no tokenizer");
@@ -39,11 +37,14 @@ const Tokenizer& tokenizer_of(const ServedModel& model) {
 void Service::list_models(const http::Request& request, const std::shared_ptr<http::Reply>& reply) {
   if (request.path != "/v1/models") {
     const std::string id = request.path.substr(std::string_view("/v1/models/").size());
+    if (const EncoderPtr encoder = models_.find_encoder(id); encoder && !id.empty())
+      return reply->send({.body = to_text(describe(*encoder))});
     const Json wanted{{"model", id}};
     return reply->send({.body = to_text(describe(*read_model(Fields(wanted), models_)))});
   }
   Json out{{"object", "list"}, {"data", Json::array()}};
   for (const ModelPtr& model : models_.all()) out["data"].push_back(describe(*model));
+  for (const EncoderPtr& encoder : models_.encoders()) out["data"].push_back(describe(*encoder));
   reply->send({.body = to_text(out)});
 }
 

@@ -43,7 +43,7 @@ struct Service::Route {
 };
 
 std::span<const Service::Route> Service::routes() {
-  static constexpr std::array<Route, 9> list{{
+  static constexpr std::array<Route, 10> list{{
       {"/", "GET", &Service::page, true},
       {"/health", "GET", &Service::health, true},
       {"/metrics", "GET", &Service::metrics},
@@ -51,6 +51,7 @@ std::span<const Service::Route> Service::routes() {
       {"/v1/chat/completions", "POST", &Service::chat},
       {"/v1/completions", "POST", &Service::completions},
       {"/v1/responses", "POST", &Service::responses},
+      {"/v1/embeddings", "POST", &Service::embeddings},
       {"/tokenize", "POST", &Service::tokenize},
       {"/detokenize", "POST", &Service::detokenize},
   }};
@@ -109,7 +110,10 @@ void Service::allow_origin(const http::Request& request, http::Reply& reply) con
 
 void Service::submit(std::vector<Job> jobs) {
   for (Job& job : jobs) job.deadline = job.submitted + options_.limits.time;
-  if (scheduler_.submit(std::move(jobs))) return;
+  if (!scheduler_.submit(std::move(jobs))) refuse_full();
+}
+
+void Service::refuse_full() {
   ++metrics_.refused;
   throw ApiError{.status = 429,
                  .message = "the server has as many requests waiting as it takes; ask again later",

@@ -33,6 +33,7 @@ class Service {
   void admit(const http::Request& request) const;
   void allow_origin(const http::Request& request, http::Reply& reply) const;
   void submit(std::vector<Job> jobs);
+  [[noreturn]] void refuse_full();
 
   void health(const http::Request&, const std::shared_ptr<http::Reply>& reply);
   void metrics(const http::Request&, const std::shared_ptr<http::Reply>& reply);
@@ -42,6 +43,7 @@ class Service {
   void detokenize(const http::Request& request, const std::shared_ptr<http::Reply>& reply);
   void chat(const http::Request& request, const std::shared_ptr<http::Reply>& reply);
   void completions(const http::Request& request, const std::shared_ptr<http::Reply>& reply);
+  void embeddings(const http::Request& request, const std::shared_ptr<http::Reply>& reply);
   void responses(const http::Request& request, const std::shared_ptr<http::Reply>& reply);
 
   ModelTable& models_;

@@ -156,6 +156,24 @@ class Connections(unittest.TestCase):
                 connection.close()
             self.assertEqual(server.wait_for_metric("pteron_connections", 1), 1)
 
+    def test_a_request_that_drips_in_is_cut_off(self):
+        with Server("-q", "--read-time", 1) as server, server.connect() as head, server.connect() as body, server.connect() as idle:
+            body.sendall(b"POST /tokenize HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n")
+            answers = {}
+            deadline = time.monotonic() + 60
+            for connection in (head, body):
+                connection.settimeout(0.2)
+            while len(answers) < 2 and time.monotonic() < deadline:
+                for connection in {head, body} - set(answers):
+                    try:
+                        connection.sendall(b"x")
+                        answers[connection] = connection.recv(4096).split(b"\r\n")[0]
+                    except TimeoutError:
+                        pass
+            self.assertEqual(set(answers.values()), {b"HTTP/1.1 408 Request Timeout"})
+            idle.sendall(b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n")  # which has not begun to ask before
+            self.assertIn(b"200 OK", idle.recv(4096))
+
     def test_more_connections_than_the_limit_are_refused(self):
         with Server("-q", "--connections", 4) as server:
             held = [server.connect() for _ in range(4)]

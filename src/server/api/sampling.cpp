@@ -2,6 +2,7 @@
 #include "server/api/sampling.h"
 
 #include <charconv>
+#include <cmath>
 #include <random>
 
 namespace pteron::server {

@@ -27,6 +27,15 @@ class JobListener {
   virtual void on_failed(const Error& error) = 0;
 };
 
+// Other work for the GPU, a step at a time, on the engine's thread.
+class Task {
+ public:
+  virtual ~Task() = default;
+  virtual bool wanted() const = 0;
+  virtual Result<bool> step() = 0;  // true: there is more to do
+  virtual void fail(const Error& error) = 0;
+};
+
 struct Job {
   using Clock = std::chrono::steady_clock;
   ModelPtr model;

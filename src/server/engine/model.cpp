@@ -16,6 +16,11 @@ std::string name_of_file(const std::string& path) {
   return stem == "model" && file.has_parent_path() ? file.parent_path().filename().string() : stem;
 }
 
+i64 now() {
+  const auto time = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::seconds>(time).count();
+}
+
 }  // namespace
 
 ToolStyle find_tool_style(const LanguageModel& model) {
@@ -35,40 +40,47 @@ ToolStyle find_tool_style(const LanguageModel& model) {
 
 Result<ModelPtr> ModelTable::load(const std::string& path) const {
   TRY(LanguageModel model, load_(path));
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
   const ToolStyle style = find_tool_style(model);
-  return std::make_shared<const ServedModel>(
-      name_of_file(path), path, std::chrono::duration_cast<std::chrono::seconds>(now).count(), std::move(model), style);
+  return std::make_shared<const ServedModel>(name_of_file(path), path, now(), std::move(model), style);
+}
+
+Result<EncoderPtr> ModelTable::load_encoder(const std::string& path) const {
+  if (!load_encoder_) return nullptr;
+  TRY(auto encoder, load_encoder_(path));
+  if (!encoder) return nullptr;
+  return std::make_shared<const ServedEncoder>(name_of_file(path), path, now(), std::move(*encoder));
 }
 
 Status ModelTable::add(const std::string& path) {
-  TRY(ModelPtr model, load(path));
+  TRY(EncoderPtr encoder, load_encoder(path));
+  ModelPtr model;
+  if (!encoder) {
+    TRY(model, load(path));
+  }
+  const std::string& id = encoder ? encoder->id : model->id;
+  if ((!id.empty() && find(id)) || find_encoder(id))
+    return invalid("two models are called '", id, "'; rename one of the files");
   const std::scoped_lock lock(mutex_);
-  if (std::ranges::any_of(models_, [&](const ModelPtr& m) { return m->id == model->id; }))
-    return invalid("two models are called '", model->id, "'; rename one of the files");
-  models_.push_back(std::move(model));
+  if (encoder)
+    encoders_.push_back(std::move(encoder));
+  else
+    models_.push_back(std::move(model));
   return {};
 }
 
 std::vector<Error> ModelTable::reload() {
   std::vector<Error> failed;
-  for (const ModelPtr& old : all()) {
-    auto fresh = load(old->path);
+  const auto exchange = [&](auto& list, const auto& old, auto fresh) {
     const std::scoped_lock lock(mutex_);
-    if (!fresh)
-      failed.push_back(std::move(fresh.error()).within(old->path));
+    if (fresh && *fresh)
+      std::ranges::replace(list, old, *fresh);
     else
-      std::ranges::replace(models_, old, *fresh);
-  }
+      failed.push_back(fresh ? Error{ErrorKind::invalid, "it is no encoder any more", str(old->path, ": ")}
+                             : std::move(fresh.error()).within(old->path));
+  };
+  for (const ModelPtr& old : all()) exchange(models_, old, load(old->path));
+  for (const EncoderPtr& old : encoders()) exchange(encoders_, old, load_encoder(old->path));
   return failed;
-}
-
-Status ModelTable::replace(const ModelPtr& lost) {
-  if (find(lost->id) != lost) return {};
-  TRY(ModelPtr fresh, load(lost->path));
-  const std::scoped_lock lock(mutex_);
-  std::ranges::replace(models_, lost, fresh);
-  return {};
 }
 
 ModelPtr ModelTable::find(std::string_view id) const {
@@ -80,6 +92,17 @@ ModelPtr ModelTable::find(std::string_view id) const {
 std::vector<ModelPtr> ModelTable::all() const {
   const std::scoped_lock lock(mutex_);
   return models_;
+}
+
+EncoderPtr ModelTable::find_encoder(std::string_view id) const {
+  const std::scoped_lock lock(mutex_);
+  const auto it = std::ranges::find_if(encoders_, [&](const EncoderPtr& e) { return id.empty() || e->id == id; });
+  return it == encoders_.end() ? nullptr : *it;
+}
+
+std::vector<EncoderPtr> ModelTable::encoders() const {
+  const std::scoped_lock lock(mutex_);
+  return encoders_;
 }
 
 }  // namespace pteron::server

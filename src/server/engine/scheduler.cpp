@@ -78,6 +78,14 @@ bool Scheduler::submit(std::vector<Job> jobs) {
   return true;
 }
 
+bool Scheduler::submit(std::unique_ptr<Task> task) {
+  const std::scoped_lock lock(mutex_);
+  if (stopping_ || tasks_.size() >= options_.queue) return false;
+  tasks_.push_back(std::move(task));
+  changed_.notify_all();
+  return true;
+}
+
 void Scheduler::forget_old_models() {
   const std::scoped_lock lock(mutex_);
   models_changed_ = true;
@@ -86,6 +94,7 @@ void Scheduler::forget_old_models() {
 
 void Scheduler::loop() {
   while (take_over()) {
+    run_task();
     read_prompts();
     std::vector<Active*> answers;
     for (const auto& active : active_)
@@ -98,6 +107,7 @@ void Scheduler::loop() {
   const Error ended{ErrorKind::cancelled, "the server is shutting down", {}};
   for (const auto& active : active_) active->job.listener->on_failed(ended);
   for (const Job& job : queue_) job.listener->on_failed(ended);
+  for (const auto& task : tasks_) task->fail(ended);
   active_.clear();
   cache_.drop_all();
 }
@@ -105,7 +115,8 @@ void Scheduler::loop() {
 // True once there is something to do.
 bool Scheduler::take_over() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return stopping_ || models_changed_ || !queue_.empty() || !active_.empty(); });
+  changed_.wait(lock,
+                [&] { return stopping_ || models_changed_ || !queue_.empty() || !tasks_.empty() || !active_.empty(); });
   if (std::exchange(models_changed_, false)) cache_.keep_only(models_.all());
   const auto now = Job::Clock::now();
   for (auto it = queue_.begin(); it != queue_.end() && !stopping_;) {
@@ -155,6 +166,26 @@ Status Scheduler::start(Active& active) {
   return {};
 }
 
+// One step of one task; the next time it is another one's turn.
+void Scheduler::run_task() {
+  std::unique_ptr<Task> task;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (tasks_.empty()) return;
+    task = std::move(tasks_.front());
+    tasks_.pop_front();
+  }
+  if (!task->wanted()) return;
+  const Result<bool> more = task->step();
+  if (!more) {
+    task->fail(more.error());
+    if (more.error().kind == ErrorKind::device_lost) reopen();
+  } else if (*more) {
+    const std::scoped_lock lock(mutex_);
+    tasks_.push_back(std::move(task));
+  }
+}
+
 // One chunk of one prompt; the next time it is another one's turn.
 void Scheduler::read_prompts() {
   const auto it = std::ranges::find_if(
@@ -191,13 +222,13 @@ Status Scheduler::begin_answer(Active& active) {
 }
 
 void Scheduler::decode(std::span<Active* const> answers) {
-  for (Active* active : answers)
-    if (active->job.listener->wanted())
-      active->note(active->begin());
-    else
-      active->over = true;
+  std::vector<Active*> begun;
   for (Active* active : answers) {
-    if (active->over || active->error) continue;
+    if (!active->job.listener->wanted()) continue;
+    active->note(active->begin());
+    if (!active->error) begun.push_back(active);
+  }
+  for (Active* active : begun) {
     active->note(active->finish());
     if (!active->error) active->deliver(metrics_);
   }
@@ -247,10 +278,10 @@ void Scheduler::reopen() {
     active->session.reset();
   }
   cache_.drop_all();
-  for (const ModelPtr& model : models_.all())
-    if (const Status status = models_.replace(model); !status)
-      std::fprintf(stderr, "pteron: %s\n", status.error().to_string().c_str());
+  for (const Error& error : models_.reload()) std::fprintf(stderr, "pteron: %s\n", error.to_string().c_str());
   const std::scoped_lock lock(mutex_);
+  for (const auto& task : tasks_) task->fail(Error{ErrorKind::device_lost, "the GPU was lost; ask again", {}});
+  tasks_.clear();
   for (Job& job : queue_)
     if (ModelPtr fresh = models_.find(job.model->id)) job.model = std::move(fresh);
 }

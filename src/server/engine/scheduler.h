@@ -30,6 +30,7 @@ class Scheduler {
 
   // All of them or, if the queue has no room, none.
   bool submit(std::vector<Job> jobs);
+  bool submit(std::unique_ptr<Task> task);
   // The table has other models now: states of those that are gone are dropped, soon.
   void forget_old_models();
 
@@ -41,6 +42,7 @@ class Scheduler {
   bool take_over();  // from the queue; false: the scheduler ends
   Status start(Active& active);
   bool must_wait(const Job& job) const;
+  void run_task();
   void read_prompts();
   Status read_chunk(Active& active);
   Status begin_answer(Active& active);
@@ -64,6 +66,7 @@ class Scheduler {
   std::mutex mutex_;  // what follows
   std::condition_variable changed_;
   std::deque<Job> queue_;
+  std::deque<std::unique_ptr<Task>> tasks_;
   bool models_changed_ = false, stopping_ = false;
 
   std::thread thread_;  // last: it uses all of the above

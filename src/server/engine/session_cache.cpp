@@ -50,7 +50,6 @@ Result<std::unique_ptr<Session>> SessionCache::acquire(const ModelPtr& model, st
     if (shared > most) source = &session, most = shared;
   };
   for (Session* session : in_use) consider(*session);
-  const u32 most_in_use = most;
   for (const Idle& idle : idle_)
     if (idle.model == model) consider(*idle.session);
   const auto it = std::ranges::find_if(idle_, [&](const Idle& idle) { return idle.session.get() == source; });
@@ -61,7 +60,7 @@ Result<std::unique_ptr<Session>> SessionCache::acquire(const ModelPtr& model, st
     idle_.erase(it);
     return session;
   }
-  if (source && std::max(most, most_in_use) >= worth_copying)
+  if (source && most >= worth_copying)
     if (auto copy = source->fork()) return std::make_unique<Session>(std::move(*copy));
   return fresh(model);
 }
