@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "llm/tokenizer/bert_text.h"
 
-#include "llm/text/utf8.h"
+#include "base/utf8.h"
 
 #include <algorithm>
 
