@@ -113,7 +113,7 @@ function answerNatively(): void {
 function keepPictures(): void {
   const images = join(web, '..', 'docs', 'images');
   mkdirSync(images, { recursive: true });
-  for (const theme of ['light', 'dark']) copyFileSync(join(screenshots, `conversation-1280-${theme}.png`), join(images, `chat-${theme}.png`));
+  for (const theme of ['light', 'dark']) copyFileSync(join(screenshots, `chat-${theme}.png`), join(images, `chat-${theme}.png`));
 }
 
 async function runFixtures(page: Page): Promise<void> {
