@@ -5,6 +5,7 @@
 #include "ops/routes.h"
 
 #include <cmath>
+#include <limits>
 
 namespace pteron::ops {
 namespace {
@@ -21,13 +22,17 @@ struct Strides {
 struct AttentionParams {
   u32 count, heads, queries, splits, keys, split_keys, heads_per_kv, offset;
   f32 scale;
-  u32 batches;
-  u32 pad[2];
+  u32 batches, quiet, pad;
   Strides q, k, v, y, mask;
 };
 
+struct MaskParams {
+  u32 count;
+  f32 hidden;
+};
+
 struct MergeParams {
-  u32 count, dim, splits, heads, queries, batch_stride, head_stride, query_stride;
+  u32 count, dim, splits, heads, queries, batch_stride, head_stride, query_stride, quiet;
 };
 
 struct Attention {
@@ -37,6 +42,7 @@ struct Attention {
   u32 batch = 1, heads = 1, kv_heads = 1, queries = 0, keys = 0, max_keys = 0, max_queries = 0;
   u32 offset = 0;
   bool causal = false;
+  bool quiet = false;  // as torch's own attention: masks may be boolean, and a query that sees no key gets zeros
   f32 scale = 1;
   Strides q_at, k_at, v_at, y_at, mask_at;
 };
@@ -86,6 +92,18 @@ u32 splits_of(const gpu::DeviceInfo& device, u32 keys, u32 queries, u32 dim, u32
   return std::max(least, std::min(max_splits, ceil_div(keys, keys_per_split)));
 }
 
+// A mask as numbers that are added to the scores. One that is boolean becomes such numbers.
+Result<std::pair<Operand, DType>> added_scores(Plan& op, const TensorArg& mask) {
+  if (mask.dtype() != DType::boolean) return std::pair(Operand(mask), mask.dtype());
+  const Operand scores = op.scratch(mask.max().numel() * sizeof(f32));
+  const u32 count = u32(mask.numel());
+  if (count > 0)
+    TRY_DO(op.dispatch({kernels::mask_scores, Spec().input_quads("mask", mask.dtype()).output_quads("y", DType::f32)},
+                       {mask, scores}, MaskParams{count, -std::numeric_limits<f32>::infinity()},
+                       one_thread_per(ceil_div(count, 4), 64)));
+  return std::pair(scores, DType::f32);
+}
+
 Status attend(Plan& op, const Attention& a) {
   const u32 rows = a.batch * a.heads * a.queries, dim = a.q.tensor.dim(-1), value_dim = a.v.dim(-1);
   REQUIRE(op, is_float(a.q.dtype) && is_float(a.k.dtype()) && is_float(a.y.dtype()) && a.k.dtype() == a.v.dtype(),
@@ -96,6 +114,10 @@ Status attend(Plan& op, const Attention& a) {
   if (a.y.numel() == 0) return {};
   REQUIRE(op, dim > 0, "heads of ", a.q.tensor.shape(), " have no elements");
   TRY(const Tiling tiling, tiling_of(op, a));
+  std::pair<Operand, DType> mask{a.q.data, a.q.dtype};
+  if (a.mask) {
+    TRY(mask, added_scores(op, *a.mask));
+  }
   const auto kernel = [&](bool partial) {
     Spec spec;
     if (tiling.queries != 1) spec.num("HEADS", tiling.heads).num("WORKGROUP", tiling.workgroup);
@@ -108,7 +130,7 @@ Status attend(Plan& op, const Attention& a) {
                                      .input("q", a.q.dtype)
                                      .input_quads("k", a.k.dtype())
                                      .input_quads("v", a.v.dtype())
-                                     .input("mask", a.mask ? a.mask->dtype() : a.q.dtype)
+                                     .input("mask", mask.second)
                                      .output("y", partial ? DType::f32 : a.y.dtype()));
   };
   const auto splits_for = [&](u32 keys, u32 queries) {
@@ -125,27 +147,27 @@ Status attend(Plan& op, const Attention& a) {
                          a.offset,
                          a.scale,
                          a.batch,
-                         {},
+                         a.quiet,
+                         0,
                          a.q_at,
                          a.k_at,
                          a.v_at,
                          a.y_at,
                          a.mask_at};
-  const Operand mask = a.mask ? Operand(*a.mask) : a.q.data;
   const Grid grid = tiling.queries > 0
                         ? one_group_per(u64(a.batch) * a.heads * ceil_div(a.queries, tiling.queries) * splits)
                         : one_thread_per(params.count, tiling.workgroup);
-  if (!op.branch(splits > 1)) return op.dispatch(kernel(false), {a.q.data, a.k, a.v, mask, a.y}, params, grid);
+  if (!op.branch(splits > 1)) return op.dispatch(kernel(false), {a.q.data, a.k, a.v, mask.first, a.y}, params, grid);
 
   // Enough for any number of queries and keys.
   const u32 few = std::min(a.max_queries, few_queries), most = splits_for(a.max_keys, a.max_queries);
   const u64 parts = std::max<u64>(u64(few) * splits_for(a.max_keys, few), most > 1 ? u64(a.max_queries) * most : 0);
   const Operand scratch = op.scratch(u64(a.batch) * a.heads * parts * (value_dim + 2) * sizeof(f32));
-  TRY_DO(op.dispatch(kernel(true), {a.q.data, a.k, a.v, mask, scratch}, params, grid));
+  TRY_DO(op.dispatch(kernel(true), {a.q.data, a.k, a.v, mask.first, scratch}, params, grid));
   const u32 count = rows * value_dim;
   return op.dispatch(
       {kernels::attention_merge, Spec().output("y", a.y.dtype())}, {scratch, a.y},
-      MergeParams{count, value_dim, splits, a.heads, a.queries, a.y_at.batch, a.y_at.head, a.y_at.position},
+      MergeParams{count, value_dim, splits, a.heads, a.queries, a.y_at.batch, a.y_at.head, a.y_at.position, a.quiet},
       one_thread_per(count, 64));
 }
 
@@ -184,7 +206,8 @@ u32 batches(const Shape& shape) { return shape.rank() > 3 ? u32(shape.product(0,
 
 // A mask that broadcasts to [batch, heads, queries, keys]. Axes before those stand for the batch together.
 Result<Strides> mask_strides(Plan& op, const TensorArg& mask, const Attention& a) {
-  REQUIRE(op, is_float(mask.dtype()), "the mask must be floating-point, not ", mask.dtype());
+  REQUIRE(op, is_float(mask.dtype()) || (a.quiet && mask.dtype() == DType::boolean),
+          "the mask must be floating-point, not ", mask.dtype());
   const std::array<u32, 4> want{a.batch, a.heads, a.queries, a.keys},
       sizes{batches(mask.shape()), mask.dim(-3), mask.dim(-2), mask.dim(-1)};
   std::array<u32, 4> strides{};
@@ -200,10 +223,10 @@ Result<Strides> mask_strides(Plan& op, const TensorArg& mask, const Attention& a
 
 f32 scale_of(Plan& op, u32 arg, u32 dim) { return f32(op.number_or(arg, 1.0 / std::sqrt(f64(std::max(dim, 1u))))); }
 
-// et_vk.sdpa(q, k, v, mask?, scale?, out) of [batch.., head, position, dim]. Keys of one batch or of fewer heads serve
-// several of the query's.
-Status sdpa(Plan& op) {
-  const TensorArg q = op.tensor(0), k = op.tensor(1), v = op.tensor(2), y = op.output(5);
+// Attention without a cache: op(q, k, v, mask?, …, out) of [batch.., head, position, dim]. Keys of one batch or of
+// fewer heads serve several of the query's.
+Status attend_plain(Plan& op, u32 scale_arg, bool causal, bool quiet) {
+  const TensorArg q = op.tensor(0), k = op.tensor(1), v = op.tensor(2), y = op.last_output();
   REQUIRE(op, q.rank() >= 2 && k.rank() >= 2 && v.rank() >= 2, "attention needs [.., positions, dim], not ", q.shape(),
           ", ", k.shape(), " and ", v.shape());
   REQUIRE(op, q.dim(-1) == k.dim(-1), "heads of the query have ", q.dim(-1), " elements, those of the key ", k.dim(-1));
@@ -223,7 +246,9 @@ Status sdpa(Plan& op) {
   a.max_queries = q.max().dim(-2);
   a.keys = k.dim(-2);
   a.max_keys = k.max().dim(-2);
-  a.scale = scale_of(op, 4, q.dim(-1));
+  a.scale = scale_of(op, scale_arg, q.dim(-1));
+  a.causal = causal;
+  a.quiet = quiet;
   a.q_at = head_major(q, batch);
   a.k_at = head_major(k, kv_batch);
   a.v_at = head_major(v, kv_batch);
@@ -232,6 +257,18 @@ Status sdpa(Plan& op) {
     TRY(a.mask_at, mask_strides(op, *a.mask, a));
   }
   return attend(op, a);
+}
+
+// et_vk.sdpa(q, k, v, mask?, scale?, out)
+Status sdpa(Plan& op) { return attend_plain(op, 4, false, false); }
+
+// scaled_dot_product_attention(q, k, v, mask?, dropout, is_causal, scale?, enable_gqa, out)
+Status aten_sdpa(Plan& op) {
+  const f64 dropout = op.number(4);
+  const bool causal = op.flag(5);
+  REQUIRE(op, dropout == 0, "dropout is ", dropout, "; only 0 can be run");
+  REQUIRE(op, !causal || op.is_null(3), "attention is either causal or has a mask, not both");
+  return attend_plain(op, 6, causal, true);
 }
 
 }  // namespace
@@ -325,6 +362,8 @@ static constexpr OpEntry entries[] = {
     {"update_cache.default", update_cache, "value, cache cache, start: int -> out"_sig},
     {"custom_sdpa.default", custom_sdpa,
      "q, k_cache, v_cache, start: int, mask?, dropout: number = 0, causal: flag?, scale: number? -> out"_sig},
+    {"aten.scaled_dot_product_attention.default", aten_sdpa,
+     "q, k, v, mask?, dropout: number = 0, causal: flag = false, scale: number?, gqa: flag = false -> out"_sig},
     {"et_vk.sdpa.default", sdpa, "q, k, v, mask?, scale: number? -> out"_sig},
 };
 extern const OpList attention_ops = entries;

@@ -10,6 +10,7 @@ struct Params {
   batch_stride: u32,
   head_stride: u32,
   query_stride: u32,
+  quiet: u32,    // 1: a query that sees no key has zeros as its answer, else NaN
 }
 @group(0) @binding(0) var<uniform> p: Params;
 @group(0) @binding(1) var<storage, read> partial: array<f32>;
@@ -40,5 +41,6 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
   let query = row % p.queries;
   let head = (row / p.queries) % p.heads;
   let batch = row / p.queries / p.heads;
-  y[batch * p.batch_stride + head * p.head_stride + query * p.query_stride + d] = y_store(value / sum);
+  y[batch * p.batch_stride + head * p.head_stride + query * p.query_stride + d] =
+      y_store(select(value / sum, 0.0, p.quiet == 1u && sum == 0.0));
 }

@@ -13,7 +13,8 @@ struct Params {
   offset: u32,
   scale: f32,
   batches: u32,
-  pad0: u32, pad1: u32,
+  quiet: u32,       // 1: a query that sees no key has zeros as its answer, else NaN
+  pad: u32,
   q: vec4u,         // strides of batch, head, position; then unused
   k: vec4u,
   v: vec4u,
@@ -72,6 +73,6 @@ fn put_value(batch: u32, head: u32, query: u32, split: u32, d: u32, value: f32, 
     y[partial_base(batch, head, query, split) + 2u + d] = y_store(value);
   } else {
     let at = batch * p.y.x + head * p.y.y + query * p.y.z + d;
-    y[at] = y_store(select(value / sum, 0.0, p.keys == 0u));
+    y[at] = y_store(select(value / sum, 0.0, p.keys == 0u || (p.quiet == 1u && sum == 0.0)));
   }
 }
