@@ -5,7 +5,7 @@
 usage: compare.py [--quick] [--rounds 3] [--prompt 64] [--minutes 18] [--without NAME ...] [--parts NAME ...]
                   [--report-only] [--docs FOLDER]
 
-Sets up what it needs under build/ (groups build, model, export, llm and bench of pins.txt); that time does not count.
+Sets up what it needs under build/ (GROUPS of pins.txt); that time does not count.
 The numbers go to docs/benchmarks/results.json after each step, from which --report-only writes the page again. What was not
 measured is left out of the page.
 """
@@ -25,6 +25,7 @@ import report
 from contestants import MODELS, ROOT, WORK, contestants, has_kernels, middle, prepare, pteron_bench, run
 from peers.kernels import KERNELS
 
+GROUPS = ["build", "chromium", "model", "export", "gguf", "bench"]
 PROMPT = json.loads((ROOT / "bench" / "data" / "prompt.json").read_text())
 
 
@@ -219,7 +220,7 @@ def main():
     options.docs = options.docs or (WORK / "docs" if options.quick else ROOT / "docs")
     folder = options.docs / "benchmarks"
     if not options.report_only:
-        run(ROOT / "tools" / "setup", "build", "model", "export", "llm", "bench")
+        run(ROOT / "tools" / "setup", *GROUPS)
         run(ROOT / "tools" / "build", "release", "pteron_cli")
         folder.mkdir(parents=True, exist_ok=True)
         numbers = folder / "results.json"

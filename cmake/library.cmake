@@ -14,7 +14,8 @@ add_dependencies(pteron_core pteron_generated)
 target_include_directories(pteron_core PUBLIC include src ${PTERON_GENERATED})
 target_compile_options(pteron_core PRIVATE -fno-exceptions)
 # Sampling gives the same tokens everywhere, so its sums must not be fused on some machines.
-set_source_files_properties(src/llm/portable_math.cpp src/llm/candidates.cpp src/llm/sampler.cpp
+set_source_files_properties(src/llm/sampling/portable_math.cpp src/llm/sampling/candidates.cpp
+  src/llm/sampling/sampler.cpp
   PROPERTIES COMPILE_OPTIONS -ffp-contract=off SKIP_PRECOMPILE_HEADERS ON)
 # Reading the standard library is a third of the work of compiling a file.
 target_precompile_headers(pteron_core PRIVATE <algorithm> <array> <cmath> <cstring> <expected> <functional> <map> <memory>

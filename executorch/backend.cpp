@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The backend that stock ExecuTorch finds under the name "VulkanBackend" once this library is loaded. All it does is to
-// map contexts, EValues and errors onto the engine.
+// The backend that stock ExecuTorch finds under the names "VulkanBackend" and "PteronBackend" once this library is
+// loaded. All it does is to map contexts, EValues and errors onto the engine.
 #include "gpu/native/native.h"
 #include "loader.h"
+#include "runtime/method_loading.h"
 #include "trace.h"
 #include "values.h"
 
@@ -188,7 +189,9 @@ class Backend final : public runtime::BackendInterface {
 };
 
 // Lives until the process ends: programs may be destroyed later than this library's own statics.
-[[maybe_unused]] const runtime::Error registered = runtime::register_backend({"VulkanBackend", new Backend});
+Backend* const backend = new Backend;
+[[maybe_unused]] const runtime::Error registered[] = {runtime::register_backend({backend_id.data(), backend}),
+                                                      runtime::register_backend({own_backend_id.data(), backend})};
 
 }  // namespace
 }  // namespace pteron::et

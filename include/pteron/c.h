@@ -28,7 +28,7 @@ extern "C" {
 #endif
 
 /* Of this header; pteron_c_api() is the library's. A library serves callers with the same or a lower number. */
-#define PTERON_C_API 1
+#define PTERON_C_API 2
 uint32_t pteron_c_api(void);
 /* "0.1.0" */
 const char* pteron_version(void);
@@ -140,6 +140,37 @@ int32_t pteron_method_result(const pteron_method* method, size_t index, pteron_t
 pteron_status pteron_method_reset(pteron_method* method, pteron_error** error);
 pteron_status pteron_method_rewind(pteron_method* method, uint32_t position, pteron_error** error);
 pteron_status pteron_method_clone(pteron_method* method, pteron_method** copy, pteron_error** error);
+
+/* ---- What the library computes, for exporters (since 2) ---- */
+
+enum {
+  PTERON_ARGUMENT_NONE = 0,
+  PTERON_ARGUMENT_INTEGER = 1,
+  PTERON_ARGUMENT_NUMBER = 2,
+  PTERON_ARGUMENT_BOOLEAN = 3,
+  PTERON_ARGUMENT_TEXT = 4,
+  PTERON_ARGUMENT_SYMBOL = 5, /* an integer that is known when the program runs */
+  PTERON_ARGUMENT_TENSOR = 6,
+  PTERON_ARGUMENT_LIST = 7 /* the next `count` records are its items */
+};
+
+typedef struct pteron_argument {
+  int32_t kind;
+  pteron_dtype dtype;             /* of a tensor */
+  int32_t is_constant;            /* a tensor of the file */
+  int32_t is_dynamic;             /* a tensor whose shape may differ from call to call */
+  uint32_t count;                 /* a tensor's rank, a list's items */
+  int64_t shape[PTERON_MAX_RANK]; /* upper bounds if it is dynamic */
+  int64_t integer;                /* or 0 and 1 for a boolean */
+  double number;
+  const char* text;
+} pteron_argument;
+
+/* Whether an op would run with such arguments: those of its schema in their order, then its result, a tensor, a symbol
+ * or a list of tensors. Needs no GPU; the error says why not. */
+pteron_status pteron_check_op(const char* name, const pteron_argument* arguments, size_t count, pteron_error** error);
+/* The same for a whole delegate of a file (a VH00 blob). */
+pteron_status pteron_check_delegate(const void* blob, size_t size, pteron_error** error);
 
 #ifdef __cplusplus
 }

@@ -32,7 +32,7 @@ struct JsonFormat {
 class Grammar {
  public:
   // The whole text matches. Classes, groups, alternatives, * + ? {m,n}; \d \w \s as in Python, for all of Unicode.
-  // Look-around, back references, \b and flags are refused.
+  // \p{…} by category. Look-around, back references, \b and flags are refused.
   static Result<Grammar> regex(std::string_view pattern);
   // Any JSON value.
   static Result<Grammar> json(const JsonFormat& format = {});

@@ -17,20 +17,6 @@
 
 namespace pteron {
 
-// The tokenizer in the metadata of a GGUF file, under the names it has there behind "tokenizer.ggml.".
-struct TokenizerParts {
-  std::string model;  // "gpt2" (byte-level), "llama" (SentencePiece) or "t5" (SentencePiece unigram)
-  std::string pre;    // how text is cut into words: "llama-bpe", "qwen2", "smollm", …
-  std::vector<std::string> tokens;
-  std::vector<f32> scores;          // of the SentencePiece models
-  std::vector<i32> token_type;      // 1 normal, 2 unknown, 3 control, 4 user-defined, 5 unused, 6 byte
-  std::vector<std::string> merges;  // of gpt2: "left right"
-  std::optional<u32> bos_token_id, eos_token_id, unknown_token_id, padding_token_id;
-  // What is absent in the file takes the default that the format has for it.
-  std::optional<bool> add_bos_token, add_eos_token, add_space_prefix, remove_extra_whitespaces;
-  std::string precompiled_charsmap;
-};
-
 struct TokenizerOptions {
   // The tokenizer_config.json that lies beside a tokenizer.json, if there is one: it says which tokens begin and end
   // a text.
@@ -48,9 +34,6 @@ class Tokenizer {
   // A Hugging Face tokenizer.json, a SentencePiece tokenizer.model, a tiktoken file, or the metadata of a GGUF file as
   // the converter writes it (JSON with keys such as "ggml.tokens"); it is seen from the bytes which.
   static Result<Tokenizer> load(Bytes file, const TokenizerOptions& options = {});
-  static Result<Tokenizer> from_parts(const TokenizerParts& parts);
-  // A tokenizer.json that loads as the same tokenizer.
-  std::string to_json() const;
 
   Result<std::vector<u32>> encode(std::string_view text, const EncodeOptions& options = {}) const;
   Result<std::string> decode(std::span<const u32> ids, bool skip_special = true) const;

@@ -82,13 +82,15 @@ class Case:
     rtol: float = 1e-4
     nmse: float = 1e-9
     int8_slack: int = 0  # 1 for ops that round to 8 bits
-    compile: Mapping[str, Any] = dataclasses.field(default_factory=dict)  # options of VulkanPartitioner
+    compile: Mapping[str, Any] = dataclasses.field(default_factory=dict)  # options of the partitioner
     edge: Mapping[str, Any] = dataclasses.field(default_factory=dict)  # options of EdgeCompileConfig
     passes: tuple = ()  # that change the graph before it is partitioned
     strict: bool = False  # torch.export's
     # The partitioner refuses these arguments, types or sizes of the expected ops, although programs may hold them:
     # delegate them all the same.
     beyond: bool = False
+    # Exported with PteronPartitioner: for ops that the exporter's own registry lacks.
+    own: bool = False
     # Writes the delegate by hand: a function of a graph.Graph and its inputs. The module says what it means.
     graph: Callable | None = None
     portable_ops: tuple[str, ...] = ()  # that may stay outside of the delegate

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Distances between rows, blocks added up to images, products of integers, and attention as torch has it."""
+"""Distances between rows, blocks added up to images, products of integers, and bags of rows."""
 import torch
 import torch.nn.functional as F
 
-from cases.case import boolean, case, dim, f16, f32, i8, i32, i64, u8
+from cases.case import case, dim, f16, f32, i8, i32, i64, u8
 from cases.direct import direct
 
 s, t = dim("s", 1, 9), dim("t", 1, 5)
 LIVE = [{"s": 4, "t": 3}, {"s": 1, "t": 1}, {"s": 1, "t": 5}]
 CDIST, PDIST, FOLD = "aten._cdist_forward.default", "aten._pdist_forward.default", "aten.col2im.default"
-SDPA = "aten.scaled_dot_product_attention.default"
 
 
 def between(name, p, a, b, **rest):
@@ -60,48 +59,6 @@ FOLDS = [
 ]
 
 
-def attend(name, q, k, v, mask=None, causal=False, scale=None, gqa=False, **rest):
-    masks = [] if mask is None else [mask]
-
-    def function(q, k, v, *mask):
-        return F.scaled_dot_product_attention(q, k, v, *mask, is_causal=causal, scale=scale, enable_gqa=gqa)
-
-    def draw(g, q, k, v, mask=None):
-        shape = [*g.shape(q)[:-1], g.shape(v)[-1]]
-        return g.call(SDPA, q, k, v, mask, 0.0, causal, scale, gqa, out=g.tensor(rest_dtype, *shape))
-
-    rest_dtype = q.dtype
-    module = function if masks else lambda q, k, v: function(q, k, v)
-    if masks:
-        module = lambda q, k, v, mask: function(q, k, v, mask)  # noqa: E731
-    return case(f"aten_sdpa/{name}", module, q, k, v, *masks, graph=draw, expect_ops=SDPA, **rest)
-
-
-def some_hidden(shape):
-    """Every query sees a key, but the first one of each head none."""
-    mask = torch.rand(shape, generator=torch.Generator().manual_seed(sum(shape))) < 0.6
-    mask[..., 0] = True
-    mask[..., 0, :] = False
-    return mask
-
-
-HEADS = f32(2, 3, 5, 8)
-ATTENTION = [
-    attend("plain", HEADS, f32(2, 3, 7, 8), f32(2, 3, 7, 8)),
-    attend("causal", HEADS, HEADS, HEADS, causal=True),
-    attend("causal_more_keys", HEADS, f32(2, 3, 9, 8), f32(2, 3, 9, 6), causal=True),
-    attend("scaled", HEADS, HEADS, HEADS, scale=0.3),
-    attend("mask", HEADS, f32(2, 3, 7, 8), f32(2, 3, 7, 8), mask=f32(5, 7)),
-    attend("boolean_mask", HEADS, f32(2, 3, 7, 8), f32(2, 3, 7, 8), mask=boolean(2, 1, 5, 7, fill=some_hidden)),
-    attend("boolean_mask_of_heads", f32(1, 3, 5, 8), f32(1, 3, 7, 8), f32(1, 3, 7, 8), mask=boolean(3, 5, 7, fill=some_hidden)),
-    attend("grouped", f32(2, 6, 5, 8), f32(2, 2, 7, 8), f32(2, 2, 7, 8), gqa=True),
-    attend("grouped_causal", f32(1, 4, 6, 8), f32(1, 1, 6, 8), f32(1, 1, 6, 8), gqa=True, causal=True),
-    attend("half", f16(1, 2, 5, 8), f16(1, 2, 7, 8), f16(1, 2, 7, 8)),
-    attend("three_axes", f32(3, 5, 8), f32(3, 7, 8), f32(3, 7, 8)),
-    attend("dynamic", f32(1, 2, s, 8), f32(1, 2, t, 8), f32(1, 2, t, 8), mask=boolean(s, t, fill=lambda shape: torch.ones(shape, dtype=torch.bool).tril(2)),
-           live=LIVE),
-]
-
 def product(name, op, a, b, **rest):
     return direct(f"{op}/{name}", f"aten.{op}.default", getattr(torch, op), a, b, **rest)
 
@@ -148,4 +105,4 @@ BAGS = [
     bags("int32", f32(9, 3), i32(of=[0, 4]), 0, indices=i32(of=[8, 0, 8, 7, 1])),
 ]
 
-CASES = [*DISTANCES, *PAIRS, *FOLDS, *ATTENTION, *INTEGERS, *BAGS]  # fmt: skip
+CASES = [*DISTANCES, *PAIRS, *FOLDS, *INTEGERS, *BAGS]  # fmt: skip

@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import gc
 import inspect
+import sys
 import tempfile
 import warnings
 from collections.abc import Mapping
@@ -131,12 +132,6 @@ class KeepsExpected(VulkanPartitioner):
         return [*ops, *(op for op in self.expected if op not in ops)], filter_fn
 
 
-def partitioner(case: Case):
-    if case.graph:
-        return graph.Everything()
-    return KeepsExpected(case) if case.beyond else VulkanPartitioner(dict(case.compile))
-
-
 def delegates_by_hand(case: Case, inputs: list):
     if not case.graph:
         return contextlib.nullcontext()
@@ -157,6 +152,26 @@ def summary(manager, mutated: list[int]) -> Lowered:
         delegates=sum(len(plan.delegates) for plan in program.execution_plan),
         mutated_inputs=mutated,
     )
+
+
+@functools.cache
+def own_partitioner():
+    """PteronPartitioner asks the engine, so the package comes from a build."""
+    built = Path(__file__).resolve().parents[2] / "build" / "release" / "python"
+    if not (built / "pteron" / "libpteron.so.1").exists():
+        raise FileNotFoundError("cases with own=True need the engine: run tools/build release pteron_c first")
+    sys.path.insert(0, str(built))
+    from pteron.partition import PteronPartitioner
+
+    return PteronPartitioner
+
+
+def partitioner(case: Case):
+    if case.graph:
+        return graph.Everything()
+    if case.own:
+        return own_partitioner()(dict(case.compile))
+    return KeepsExpected(case) if case.beyond else VulkanPartitioner(dict(case.compile))
 
 
 def lower(case: Case) -> Lowered:

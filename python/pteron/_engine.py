@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The engine, through the C interface of libpteron.so.1 (include/pteron/c.h)."""
 import ctypes
+import functools
 import os
 import threading
 import weakref
 from collections.abc import Sequence
-from ctypes import POINTER, byref, c_char_p, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, byref, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -46,6 +48,13 @@ class _Options(ctypes.Structure):
     ]  # fmt: skip
 
 
+class _Argument(ctypes.Structure):
+    _fields_ = [
+        ("kind", c_int32), ("dtype", c_int32), ("is_constant", c_int32), ("is_dynamic", c_int32), ("count", c_uint32),
+        ("shape", c_int64 * MAX_RANK), ("integer", c_int64), ("number", c_double), ("text", c_char_p),
+    ]  # fmt: skip
+
+
 def _open() -> ctypes.CDLL:
     # Mesa's device-selection layer looks for a Wayland display and complains if there is none; we choose devices ourselves.
     os.environ.setdefault("NODEVICE_SELECT", "1")
@@ -68,6 +77,8 @@ def _open() -> ctypes.CDLL:
         ("method_output", c_int32, c_void_p, index, POINTER(_Value)),
         ("method_execute", c_int32, c_void_p, POINTER(_Tensor), c_size_t, error),
         ("method_result", c_int32, c_void_p, index, POINTER(_Tensor)),
+        ("check_op", c_int32, c_char_p, POINTER(_Argument), c_size_t, error),
+        ("check_delegate", c_int32, c_char_p, c_size_t, error),
     ):
         function = getattr(library, f"pteron_{name}")
         function.restype, function.argtypes = result, arguments
@@ -85,6 +96,60 @@ def _call(function, *arguments) -> None:
         message = (_c.pteron_error_message(error) or b"").decode(errors="replace")
         _c.pteron_error_release(error)
         raise Error(KINDS[status], message or f"the engine failed: {KINDS[status]}")
+
+
+class Form(NamedTuple):
+    """A tensor as far as planning is concerned; a dynamic one with the upper bounds of its shape."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    constant: bool = False
+    dynamic: bool = False
+
+
+class Symbol(NamedTuple):
+    """An integer that is known when a program runs."""
+
+
+#: By the numbers of PTERON_ARGUMENT_*.
+_KINDS = {type(None): 0, int: 1, float: 2, bool: 3, str: 4, Symbol: 5, Form: 6, tuple: 7}
+
+
+def _records(value) -> list[_Argument]:
+    record = _Argument(kind=_KINDS[type(value)])
+    match value:
+        case bool() | int():
+            record.integer = value
+        case float():
+            record.number = value
+        case str():
+            record.text = value.encode()
+        case Form():
+            if len(value.shape) > MAX_RANK:
+                raise Error("unsupported", f"a tensor of it has {len(value.shape)} axes; at most {MAX_RANK} are supported")
+            record.dtype, record.count = DTYPES.index(np.dtype(value.dtype)), len(value.shape)
+            record.shape[: record.count] = value.shape
+            record.is_constant, record.is_dynamic = value.constant, value.dynamic
+        case tuple() if not isinstance(value, Symbol):
+            record.count = len(value)
+            return [record, *(item for member in value for item in _records(member))]
+    return [record]
+
+
+@functools.cache
+def refusal(name: str, *arguments) -> str | None:
+    """Why the engine does not compute an op with such arguments and result (the last one), or None."""
+    try:
+        records = [record for value in arguments for record in _records(value)]
+        _call(_c.pteron_check_op, name.encode(), (_Argument * len(records))(*records), len(records))
+    except Error as error:
+        return str(error).removeprefix(f"op 0 {name}: ")
+    return None
+
+
+def check_delegate(blob: bytes) -> None:
+    """Raises an error if the engine can't run a delegate as it stands in a file."""
+    _call(_c.pteron_check_delegate, blob, len(blob))
 
 
 def _number_as(value: bool | int | float, dtype: np.dtype, index: int) -> npt.NDArray:

@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The C interface on the public C++ one.
-#include "base/error.h"
+#include "c/call.h"
 
-#include <pteron/c.h>
 #include <pteron/pteron.h>
 
 #include <cstring>
-#include <exception>
-#include <new>
 
-struct pteron_error {
-  pteron_status kind;
-  std::string message;
-};
 struct pteron_program {
   pteron::Program program;
 };
@@ -25,42 +18,12 @@ struct pteron_method {
 namespace {
 
 using namespace pteron;
+using c::call, c::require;
 
 // The numbers of the C interface are fixed; these of C++ may only grow with them.
 static_assert(PTERON_INVALID == int(ErrorKind::invalid) + 1 && PTERON_INTERNAL == int(ErrorKind::internal) + 1);
 static_assert(PTERON_BOOL == int(DType::boolean) && PTERON_INT64 == int(DType::i64));
 static_assert(PTERON_MAX_RANK == Shape::max_rank);
-
-pteron_status fail(pteron_error** out, pteron_status kind, const char* message) noexcept {
-  if (!out) return kind;
-  try {
-    *out = new pteron_error{kind, message};
-  } catch (...) {
-    *out = nullptr;  // there is not even memory for a sentence
-  }
-  return kind;
-}
-
-// Calls a function that returns a Status; nothing that is thrown gets further than this.
-template <class Function>
-pteron_status call(pteron_error** error, Function function) noexcept {
-  try {
-    const Status status = function();
-    if (status) return PTERON_OK;
-    return fail(error, pteron_status(status.error().kind) + 1, status.error().to_string().c_str());
-  } catch (const std::bad_alloc&) {
-    return fail(error, PTERON_OUT_OF_MEMORY, "the host has too little memory for this call");
-  } catch (const std::exception& e) {
-    return fail(error, PTERON_INTERNAL, e.what());
-  } catch (...) {
-    return fail(error, PTERON_INTERNAL, "an unknown exception was thrown");
-  }
-}
-
-Status require(bool given, const char* what) {
-  if (!given) return invalid(what, " is NULL");
-  return {};
-}
 
 Result<LoadOptions> read_options(const pteron_options* given) {
   LoadOptions out;

@@ -80,7 +80,7 @@ MethodReport inspect_method(const OpenFiles& open, const format::MethodSpec& spe
   for (u32 i = 0; i < spec.delegates.size(); ++i) {
     DelegateReport& report = out.delegates.emplace_back();
     report.backend = spec.delegates[i].id;
-    if (report.backend != backend_id) continue;
+    if (!is_backend(report.backend)) continue;
     if (auto status = inspect_delegate(report, open, spec, i, device, options); !status) {
       report.error = status.error().to_string();
       if (out.problem.empty()) out.problem = report.error;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/method_loading.h"
 
-#include "ops/epilogue.h"
 #include "graph/pass.h"
+#include "ops/epilogue.h"
 
 #include <algorithm>
 
@@ -84,7 +84,7 @@ std::string obstacles(const format::MethodSpec& method) {
     }
   }
   for (const format::DelegateSpec& delegate : method.delegates)
-    if (delegate.id != backend_id) add_once(backends, delegate.id);
+    if (!is_backend(delegate.id)) add_once(backends, delegate.id);
   if (!outside.empty()) out.push_back(str("these ops were not delegated: ", join(outside)));
   if (!backends.empty())
     out.push_back(str("a part is delegated to '", join(backends, "' and '"), "', only '", backend_id, "' runs here"));
@@ -94,7 +94,7 @@ std::string obstacles(const format::MethodSpec& method) {
 
 bool is_for_this_backend(const format::MethodSpec& method) {
   return std::any_of(method.delegates.begin(), method.delegates.end(),
-                     [](const format::DelegateSpec& delegate) { return delegate.id == backend_id; });
+                     [](const format::DelegateSpec& delegate) { return is_backend(delegate.id); });
 }
 
 Status check_runnable(const format::MethodSpec& method) {
@@ -104,7 +104,7 @@ Status check_runnable(const format::MethodSpec& method) {
                      is_for_this_backend(method)
                          ? "; run it in stock ExecuTorch, which has CPU kernels for the rest, after `import pteron` "
                            "(pip install 'pteron[executorch]')"
-                         : "; nothing of it is for the GPU: export it with ExecuTorch's Vulkan partitioner",
+                         : "; nothing of it is for the GPU: export it with PteronPartitioner of pteron.partition",
                      " (`pteron info` on the file says more)");
 }
 

@@ -17,7 +17,9 @@ struct LoadedMethod {
   std::map<u32, Tensor> constants;  // by value of the method
 };
 
-constexpr std::string_view backend_id = "VulkanBackend";
+// The ids under which delegates for this engine stand in files: ExecuTorch's own partitioner's and PteronPartitioner's.
+constexpr std::string_view backend_id = "VulkanBackend", own_backend_id = "PteronBackend";
+constexpr bool is_backend(std::string_view id) { return id == backend_id || id == own_backend_id; }
 constexpr std::string_view copy_op = "aten::copy_";  // the only op outside of a delegate that runs here
 
 // What in a method needs more than this runtime, in words; empty: nothing.

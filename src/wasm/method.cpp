@@ -35,7 +35,7 @@ Status begin(MethodHandle& method, u32 count, u64 wanted) {
 }  // namespace
 
 Json describe(const std::vector<OpTiming>& times) {
-  Json out = Json::array();
+  Json out = Json::Array();
   for (const OpTiming& time : times)
     out.push_back({{"op", time.op}, {"kernel", time.kernel}, {"nanoseconds", time.nanoseconds}});
   return out;

@@ -9,7 +9,7 @@ namespace {
 constexpr f64 largest_piece = 1 << 30;
 
 Json describe(const ValueInfo& value) {
-  Json shape = Json::array();
+  Json shape = Json::Array();
   for (u32 d : value.shape) shape.push_back(d);
   return {{"tensor", value.is_tensor},
           {"dtype", name_of(value.dtype)},
@@ -18,31 +18,28 @@ Json describe(const ValueInfo& value) {
 }
 
 Json describe(const std::vector<ValueInfo>& values) {
-  Json out = Json::array();
+  Json out = Json::Array();
   for (const ValueInfo& value : values) out.push_back(describe(value));
   return out;
 }
 
 Result<std::vector<StreamedProgram::File>> read_files(const Json& json) {
   std::vector<StreamedProgram::File> out;
-  const auto files = json.find("files");
-  if (files == json.end() || !files->is_array() || files->empty()) return invalid("the program has no files");
-  for (const Json& file : *files) {
-    const auto name = file.find("name");
+  for (const Json& file : json["files"].items()) {
     const f64 size = number(file, "size", -1);
-    if (name == file.end() || !name->is_string() || !(size >= 0 && size <= 0x1p53))
+    if (!file["name"].text() || !(size >= 0 && size <= 0x1p53))
       return invalid("a file of the program has no name or no size");
-    out.push_back({name->get<std::string>(), u64(size)});
+    out.push_back({*file["name"].text(), u64(size)});
   }
+  if (out.empty()) return invalid("the program has no files");
   return out;
 }
 
 Result<Epilogue> read_epilogue(const Json& json) {
   Epilogue out;
-  const auto kind = json.find("kind");
-  if (kind == json.end() || (*kind != "argMax" && *kind != "topK"))
-    return invalid("an epilogue's kind is neither 'argMax' nor 'topK'");
-  out.kind = *kind == "argMax" ? Epilogue::arg_max : Epilogue::top_k;
+  const std::string_view kind = json["kind"].string();
+  if (kind != "argMax" && kind != "topK") return invalid("an epilogue's kind is neither 'argMax' nor 'topK'");
+  out.kind = kind == "argMax" ? Epilogue::arg_max : Epilogue::top_k;
   const f64 output = number(json, "output", 0), k = number(json, "k", 1);
   if (!(output >= 0 && output < 64)) return invalid("an epilogue's output is ", output, "; there are at most 64");
   if (!(k >= 1 && k <= 65536)) return invalid("an epilogue's k is ", k, "; 1 to 65536 are possible");
@@ -53,20 +50,17 @@ Result<Epilogue> read_epilogue(const Json& json) {
 
 Result<LoadOptions> read_options(const Json& json) {
   LoadOptions out;
-  if (const auto epilogues = json.find("epilogues"); epilogues != json.end())
-    for (const Json& entry : *epilogues) {
-      TRY(const Epilogue epilogue, read_epilogue(entry));
-      out.epilogues.push_back(epilogue);
-    }
-  if (const auto passes = json.find("disabledPasses"); passes != json.end())
-    for (const Json& pass : *passes)
-      if (pass.is_string()) out.disabled_passes.push_back(pass.get<std::string>());
+  for (const Json& entry : json["epilogues"].items()) {
+    TRY(const Epilogue epilogue, read_epilogue(entry));
+    out.epilogues.push_back(epilogue);
+  }
+  for (const Json& pass : json["disabledPasses"].items()) out.disabled_passes.emplace_back(pass.string());
   return out;
 }
 
 Result<ProgramHandle*> begin(Engine& engine, std::string_view text) {
-  const Json json = Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return invalid("the program's options are no JSON object");
+  TRY(const Json json, Json::parse(text));
+  if (!json.object()) return invalid("the program's options are no JSON object");
   TRY(auto files, read_files(json));
   TRY(LoadOptions options, read_options(json));
   options.device = engine.device;
@@ -141,10 +135,11 @@ PTERON_EXPORT(pteron_program_poll) Answer poll(ProgramHandle* program) {
 PTERON_EXPORT(pteron_program_describe) Answer describe_program(ProgramHandle* program) {
   const Program* open = program->stream.program();
   if (!open) return program->engine.fail({ErrorKind::invalid, "the program is not open yet", {}});
-  Json methods = Json::array(), constants = Json::object();
+  Json methods = Json::Array(), constants(Json::Data{Json::Object()});
   for (const MethodInfo& info : open->methods()) {
     methods.push_back(describe(info));
-    if (const auto values = open->constant(info.name)) constants[info.name] = *values;
+    if (const auto values = open->constant(info.name))
+      constants.add(info.name, Json::Array(values->begin(), values->end()));
   }
   return program->engine.tell({{"methods", std::move(methods)}, {"constants", std::move(constants)}});
 }
@@ -165,7 +160,7 @@ PTERON_EXPORT(pteron_program_locate) const NeedRecord* locate(ProgramHandle* pro
 PTERON_EXPORT(pteron_program_report) Answer report(ProgramHandle* program, const char* name, u32 length) {
   const auto reports = program->stream.report({name, length});
   if (!reports) return program->engine.fail(reports.error());
-  Json ops = Json::array();
+  Json ops = Json::Array();
   MemoryReport memory;
   u32 dispatches = 0, pipelines = 0;
   for (const DelegateReport& delegate : *reports) {

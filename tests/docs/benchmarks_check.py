@@ -116,6 +116,10 @@ class Measuring(Folder):
         with open("/dev/null", "w") as sys.stderr:
             compare.main()
 
+    def test_what_it_sets_up_exists(self):
+        lines = (SOURCE / "pins.txt").read_text().splitlines()
+        self.assertLessEqual(set(compare.GROUPS), {line.split()[0] for line in lines if line and line[0] != "#"})
+
     def test_one_part_makes_a_page(self):
         for part, (key, *_) in compare.PARTS.items():
             (self.docs / "benchmarks" / "results.json").unlink(missing_ok=True)

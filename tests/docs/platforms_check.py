@@ -7,11 +7,11 @@ usage: platforms_check.py SOURCE_DIR
 import importlib.machinery
 import importlib.util
 import json
-import os
 import pathlib
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 
 SOURCE = pathlib.Path(sys.argv.pop(1)).resolve()
@@ -19,14 +19,17 @@ sys.dont_write_bytecode = True
 LOADER = importlib.machinery.SourceFileLoader("platforms", str(SOURCE / "tools" / "platforms"))
 platforms = importlib.util.module_from_spec(importlib.util.spec_from_loader("platforms", LOADER))
 LOADER.exec_module(platforms)
-TESTS = {"quick": False, "long": True, "longer": True}
+AGE = platforms.age
+TESTS = {"quick": False, "fast": False, "long": True, "longer": True}
 CTEST = """cmake_minimum_required(VERSION 3.25)
 project(example NONE)
 enable_testing()
-foreach(name quick long)
+foreach(name quick long after)
   add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -E true)
 endforeach()
 add_test(NAME longer COMMAND ${CMAKE_COMMAND} -E false)
+set_tests_properties(longer PROPERTIES FIXTURES_SETUP needed)
+set_tests_properties(after PROPERTIES FIXTURES_REQUIRED needed)
 """
 
 
@@ -46,58 +49,75 @@ class Table(unittest.TestCase):
                 platforms.check_rows([row], TESTS)
 
     def test_cells(self):
-        records = {"long": {"status": "passed", "commit": "0123456789ab", "date": "2026-01-02"}}
-        row = {"platform": "here", "tests": ["quick", "long", "longer"]}
-        proof = "`./test`: `quick`; `./test --full`: `long` (passed at 0123456789ab, 2026-01-02), `longer` (not recorded yet)"
+        passed = {"status": "passed", "commit": "0123456789ab", "date": "2026-01-02"}
+        records = {"long": passed, "quick": passed, "fast": passed}
+        row = {"platform": "here", "tests": ["quick", "long", "longer", "fast"]}
+        here = "passed at 0123456789ab, 2026-01-02"
+        proof = f"`./test`: `quick`, `fast` ({here})<br>`./test --full`: `long` ({here}); `longer` (not recorded yet)"
         self.assertEqual(platforms.proof(row, TESTS, records), proof)
         self.assertEqual(platforms.in_short(row, TESTS, records), "`./test`, more in `./test --full`")
+        records["longer"] = passed | {"status": "failed"}
+        self.assertEqual(platforms.in_short(row, TESTS, records), "`./test`, more in `./test --full`; failed: `longer`")
         self.assertEqual(platforms.proof({"missing": "no time"}, TESTS, records), "**not run here**: no time")
 
 
 class Recording(unittest.TestCase):
+    """Commits by their age in this history: the one called "gone" is not in it."""
+
+    AGES = {"new": 0, "old": 3, "older": 7, "gone": sys.maxsize}
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
-        for name, value in (("RESULTS", self.folder), ("LOG", self.folder / "Testing/Temporary/LastTest.log"), ("output", self.git)):
-            self.addCleanup(setattr, platforms, name, getattr(platforms, name))
-            setattr(platforms, name, value)
-        self.changes, self.committed = "", "0"
+        platforms.age = self.AGES.get
 
-    def git(self, *command):
-        return {"status": self.changes, "log": self.committed, "rev-parse": "f" * 40}[command[1]]
+    def entry(self, commit, status="passed"):
+        return {"status": status, "commit": commit, "date": "2026-01-02"}
 
-    def run_tests(self):
-        (self.folder / "CMakeLists.txt").write_text(CTEST)
-        subprocess.run(["cmake", "."], cwd=self.folder, check=True, stdout=subprocess.DEVNULL)
-        subprocess.run(["ctest"], cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    def record(self, records, *kept):
+        folders = [self.folder / str(number) for number, _ in enumerate(kept)]
+        for folder, results in zip(folders, kept):
+            folder.mkdir()
+            (folder / "tests.json").write_text(json.dumps({name: entry | {"seconds": 1.5} for name, entry in results.items()}))
+        return platforms.record(records, folders, {*TESTS, "fresh", "other"})
 
-    def test_results_of_what_takes_long(self):
-        self.run_tests()
-        os.utime(platforms.LOG, (86400 * 365, 86400 * 365))
-        entry = lambda status: {"status": status, "commit": "f" * 12, "date": "1971-01-01"}
-        old = {"other": {"status": "passed", "commit": "0" * 12, "date": "1970-01-01"}}
-        expected = {"long": entry("passed"), "longer": entry("failed"), **old}
-        self.assertEqual(platforms.record(TESTS, old), expected)
+    def test_the_latest_result_counts(self):
+        before = {"quick": self.entry("old"), "long": self.entry("old"), "no row has it": self.entry("new")}
+        here = {"quick": self.entry("new", "failed"), "long": self.entry("older", "failed"), "longer": self.entry("gone")}
+        elsewhere = {"quick": self.entry("older"), "fast": self.entry("older"), "no row has it": self.entry("new")}
+        expected = {"quick": self.entry("new", "failed"), "long": self.entry("old"), "fast": self.entry("older")}
+        self.assertEqual(self.record(before, here, elsewhere), expected)
 
-    def test_results_from_before_the_commit_are_not_its_own(self):
-        self.run_tests()
-        self.committed = str(10**11)
-        self.assertEqual(platforms.record(TESTS, {}), {})
+    def test_commits_are_as_old_as_git_says(self):
+        git = lambda *words: subprocess.run(["git", *words], cwd=SOURCE, check=True, capture_output=True, text=True).stdout.strip()
+        self.assertEqual(AGE(git("rev-parse", "HEAD")), 0)
+        self.assertEqual(AGE("f" * 40), sys.maxsize)
 
-    def test_results_in_files(self):
-        parts = [{"part": "run", "status": "passed"}, {"part": "python", "status": "failed"}]
-        (self.folder / "fresh.json").write_text(json.dumps({"commit": "a" * 40, "status": "failed", "parts": parts}))
-        refused = {"commit": "b" * 40, "status": "not run", "why": "it forbids mounts", "parts": []}
+    def test_results_with_parts(self):
+        parts = [{"part": "run", "status": "passed", "commit": "old"}, {"part": "python", "status": "failed", "commit": "new"}]
+        (self.folder / "fresh.json").write_text(json.dumps({"commit": "old", "status": "failed", "total": 9, "parts": parts}))
+        refused = {"commit": "new", "status": "not run", "why": "it forbids mounts", "total": 9, "parts": []}
         (self.folder / "other.json").write_text(json.dumps(refused))
-        records = platforms.record(TESTS, {})
-        self.assertEqual((records["fresh"]["status"], records["fresh"]["commit"]), ("failed, 1 of 2 parts", "a" * 12))
+        records = platforms.record({}, [self.folder], {"fresh", "other"})
+        self.assertEqual((records["fresh"]["status"], records["fresh"]["commit"]), ("failed, 1 of 9 parts (python: new)", "old"))
         self.assertEqual(records["other"]["status"], "not run: it forbids mounts")
 
-    def test_changes_that_are_not_committed_have_no_results(self):
-        self.changes = " M README.md"
-        with self.assertRaisesRegex(SystemExit, "not committed"):
-            platforms.record(TESTS, {})
+    def test_what_ctest_reports_is_kept(self):
+        (self.folder / "CMakeLists.txt").write_text(CTEST)
+        subprocess.run(["cmake", "."], cwd=self.folder, check=True, stdout=subprocess.DEVNULL)
+        report = self.folder / "report.xml"
+        subprocess.run(["ctest", "--output-junit", report], cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        loader = importlib.machinery.SourceFileLoader("keep_results", str(SOURCE / "tools" / "keep_results.py"))
+        keep = importlib.util.module_from_spec(importlib.util.spec_from_loader("keep_results", loader))
+        loader.exec_module(keep)
+        keep.RESULTS = self.folder / "tests.json"
+        for commit, reports in (("old", [report]), ("new", [self.folder / "none.xml"])):  # the second was stopped
+            keep.sys = types.SimpleNamespace(argv=["", commit, *reports])
+            keep.main()
+        kept = platforms.results(self.folder)
+        self.assertEqual({name: entry["status"] for name, entry in kept.items()}, {"quick": "passed", "long": "passed", "longer": "failed"})
+        self.assertEqual({entry["commit"] for entry in kept.values()}, {"old"})
 
 
 unittest.main()

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Encodes and decodes for a comparison with reference packages.
 //
-//   tokenize_texts TOKENIZER [--plain] [--bare] [--json OUT] [--decode | --time]
+//   tokenize_texts TOKENIZER [--plain] [--bare] [--decode | --time]
 //
 //   --plain    special tokens in a text are only text
 //   --bare     no special tokens around it
-//   --json     write the tokenizer as a tokenizer.json
 //   --decode   the input is tokens rather than texts
 //   --time     only tell how long it takes, in CPU time
 //
 // Reads items from standard input, each behind its length in bytes (u32, little-endian). For each it writes the number
 // of tokens, the tokens and the decoded text behind its length; for an error 2^32-1 and the message. It fails if
 // decoding in a stream gives half a character, or another text where there are no bad bytes.
-#include "llm/text/utf8.h"
+#include "base/utf8.h"
 
 #include <pteron/tokenizer.h>
 
@@ -27,7 +26,7 @@ namespace pteron {
 namespace {
 
 struct Arguments {
-  std::string tokenizer, json;
+  std::string tokenizer;
   bool decode = false, time = false;
   EncodeOptions encode;
 };
@@ -44,8 +43,6 @@ Arguments parse(int argc, char** argv) {
       out.decode = true;
     else if (arg == "--time")
       out.time = true;
-    else if (arg == "--json" && i + 1 < argc)
-      out.json = argv[++i];
     else
       out.tokenizer = arg;
   }
@@ -121,7 +118,6 @@ int run(const Arguments& arguments) {
     return 3;
   }
   const f64 loaded = cpu_seconds();
-  if (!arguments.json.empty()) std::ofstream(arguments.json, std::ios::binary) << tokenizer->to_json();
   const std::string input = read_all(std::cin);
   if (arguments.time) {
     const f64 before = cpu_seconds();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "llm/portable_math.h"
+#include "llm/sampling/portable_math.h"
 
 #include <pteron/sampler.h>
 
@@ -41,17 +41,17 @@ TEST(Sampler, SameSeedGivesTheSameTokensForEver) {
   std::vector<u32> tokens;
   for (int i = 0; i < 12; ++i) tokens.push_back(sampler.sample(logits)->token);
   EXPECT_EQ(tokens, (std::vector<u32>{3, 5, 5, 5, 5, 7, 5, 7, 5, 1, 5, 1}));
-  EXPECT_EQ(portable_uniform(42, 0), 0x1.7bae644c5fd6dp-1);
-  EXPECT_EQ(portable_exp(-1.0), 0x1.78b56362cef38p-2);
+  EXPECT_EQ(sampling::portable_uniform(42, 0), 0x1.7bae644c5fd6dp-1);
+  EXPECT_EQ(sampling::portable_exp(-1.0), 0x1.78b56362cef38p-2);
 }
 
 TEST(Sampler, ExponentialIsWithinAUnitOfTheLastPlace) {
   for (f64 x = 0; x > -700; x -= 0.37) {
     const f64 exact = std::exp(x);
-    EXPECT_NEAR(portable_exp(x), exact, exact * 3e-16) << x;
+    EXPECT_NEAR(sampling::portable_exp(x), exact, exact * 3e-16) << x;
   }
-  EXPECT_EQ(portable_exp(-1e9), 0);
-  EXPECT_EQ(portable_exp(0), 1);
+  EXPECT_EQ(sampling::portable_exp(-1e9), 0);
+  EXPECT_EQ(sampling::portable_exp(0), 1);
 }
 
 TEST(Sampler, RefusesLogitsThatAreNotNumbers) {

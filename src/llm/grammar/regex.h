@@ -3,22 +3,17 @@
 #pragma once
 
 #include "llm/grammar/character_writer.h"
+#include "llm/regex/regex.h"
 
 namespace pteron::grammar {
 
-struct Regex {
-  enum Kind { set, sequence, choice, repeat } kind = sequence;
-  CharSet characters;            // set
-  std::vector<Regex> parts;      // sequence, choice; the one of repeat
-  u32 minimum = 0, maximum = 0;  // repeat; Builder::unbounded
-};
-
 // An alternative at the top, where ^ and $ may stand.
 struct RegexBranch {
-  Regex body;
+  regex::Node body;  // of sets, sequences, alternations and repetitions
   bool from_start = false, to_end = false;
 };
 
+// Refuses what is not regular: look-around, word boundaries, atomic groups and possessive repetitions.
 Result<std::vector<RegexBranch>> parse_regex(std::string_view pattern);
 
 class RegexWriter {
@@ -31,8 +26,8 @@ class RegexWriter {
   void search(StateId from, StateId to, const std::vector<RegexBranch>& branches);
 
  private:
-  void write(StateId from, StateId to, const Regex& regex);
-  void write_repeat(StateId from, StateId to, const Regex& regex);
+  void write(StateId from, StateId to, const regex::Node& node);
+  void write_repeat(StateId from, StateId to, const regex::Node& node);
   StateId anything(StateId from);
 
   Builder& builder_;

@@ -2,11 +2,11 @@
 #include "llm/tokenizer/added_tokens.h"
 
 #include "base/error.h"
-#include "llm/text/utf8.h"
+#include "base/utf8.h"
 
 #include <algorithm>
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 namespace {
 
 // What the reference takes for a part of a word here: its \w is that of another engine than for patterns.
@@ -91,4 +91,4 @@ std::vector<AddedTokens::Part> AddedTokens::split(std::string_view text, bool sp
   return out;
 }
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

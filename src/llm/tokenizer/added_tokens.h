@@ -5,7 +5,7 @@
 #include "llm/tokenizer/normalizer.h"
 #include "llm/tokenizer/trie.h"
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 
 // Finds added tokens in a text.
 class AddedTokens {
@@ -33,4 +33,4 @@ class AddedTokens {
   CharTable word_{CharSet()};
 };
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "llm/tokenizer/bpe.h"
 
-#include "llm/text/utf8.h"
+#include "base/utf8.h"
 #include "llm/tokenizer/byte_alphabet.h"
 
 #include <algorithm>
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 
 Bpe::Bpe(const Vocabulary& vocabulary, const ModelData& model, bool of_bytes)
     : vocabulary_(&vocabulary),
@@ -129,4 +129,4 @@ void Bpe::put_unknown(std::string_view character, Workspace& space, std::vector<
   }
 }
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

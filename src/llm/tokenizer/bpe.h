@@ -8,7 +8,7 @@
 #include <array>
 #include <unordered_map>
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 
 class Bpe {
  public:
@@ -77,4 +77,4 @@ class Bpe {
   std::optional<u32> unknown_;
 };
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

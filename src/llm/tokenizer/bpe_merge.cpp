@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 
 const MergeTable::Slot* Bpe::find_merge(u32 left, u32 right, Workspace& space) const {
   if (left >= frozen || right >= frozen) return nullptr;
@@ -72,4 +72,4 @@ void Bpe::merge_many(Workspace& space) const {
   std::erase_if(symbols, [](const Workspace::Symbol& s) { return s.size == 0; });
 }
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

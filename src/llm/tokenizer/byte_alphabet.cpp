@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "llm/tokenizer/byte_alphabet.h"
 
-#include "llm/text/utf8.h"
+#include "base/utf8.h"
 
 #include <array>
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 namespace {
 
 struct Alphabet {
@@ -46,4 +46,4 @@ std::optional<std::string> letters_to_bytes(std::string_view letters) {
   return out;
 }
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

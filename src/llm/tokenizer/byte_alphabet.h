@@ -8,11 +8,11 @@
 #include <string>
 #include <string_view>
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 
 u32 byte_to_letter(u8 byte);
 std::string bytes_to_letters(std::string_view bytes);
 // Nothing if a character is not of the alphabet.
 std::optional<std::string> letters_to_bytes(std::string_view letters);
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

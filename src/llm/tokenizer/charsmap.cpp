@@ -2,12 +2,12 @@
 #include "llm/tokenizer/charsmap.h"
 
 #include "base/error.h"
-#include "llm/text/utf8.h"
+#include "base/utf8.h"
 
 #include <algorithm>
 #include <cstring>
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 namespace {
 
 // A unit is a node: the byte that leads to it, whether an entry ends here and where its children lie. Children are at
@@ -58,4 +58,4 @@ Charsmap::Match Charsmap::longest(std::string_view text, size_t at) const {
   return out;
 }
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 
 class Charsmap {
  public:
@@ -28,4 +28,4 @@ class Charsmap {
   std::string texts_;  // each ends with a zero
 };
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

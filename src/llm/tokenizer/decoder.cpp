@@ -2,11 +2,11 @@
 #include "llm/tokenizer/decoder.h"
 
 #include "base/error.h"
-#include "llm/text/utf8.h"
+#include "base/utf8.h"
 #include "llm/tokenizer/byte_alphabet.h"
 #include "llm/tokenizer/normalizer.h"
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 namespace {
 
 void append_replacements(std::string& out, size_t count) {
@@ -109,4 +109,4 @@ void Decoding::finish() {
   bytes_.clear();
 }
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

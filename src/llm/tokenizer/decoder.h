@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 
 // Turns tokens into text, one after the other.
 class Decoding {
@@ -39,4 +39,4 @@ std::string bytes_of_token(const std::vector<DecoderStep>& steps, std::string_vi
 // Whether these steps can run token by token.
 Status check_decoder(const std::vector<DecoderStep>& steps);
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A tokenizer as data: what its file says, before tables are built from it. Every reader makes one of these, the
-// writer turns one into a tokenizer.json.
+// A tokenizer as data: what its file says, before tables are built from it. Every reader makes one of these.
 #pragma once
 
 #include "llm/text/unicode.h"
@@ -8,7 +7,7 @@
 
 #include <variant>
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 
 // For std::visit: one function per alternative.
 template <class... Functions>
@@ -139,4 +138,4 @@ struct Definition {
   Roles roles;
 };
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

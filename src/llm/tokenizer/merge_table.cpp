@@ -3,7 +3,7 @@
 
 #include <bit>
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 
 MergeTable::MergeTable(std::span<const Merge> merges) {
   slots_.resize(std::bit_ceil(merges.size() * 2 + 1));
@@ -15,4 +15,4 @@ MergeTable::MergeTable(std::span<const Merge> merges) {
   }
 }
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

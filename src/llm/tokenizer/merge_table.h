@@ -3,7 +3,7 @@
 
 #include "llm/tokenizer/definition.h"
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 
 // Which pairs merge into what.
 class MergeTable {
@@ -46,4 +46,4 @@ class Joints {
   std::vector<u64> bits_;
 };
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

@@ -2,9 +2,9 @@
 #include "llm/tokenizer/normalizer.h"
 
 #include "base/error.h"
-#include "llm/text/utf8.h"
+#include "base/utf8.h"
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 namespace {
 
 constexpr std::string_view lower_block = "\xE2\x96\x81";  // U+2581, which stands for a space
@@ -131,4 +131,4 @@ std::string Normalizer::SentencePiece::run(std::string_view text) const {
   return out;
 }
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

@@ -8,7 +8,7 @@
 
 #include <memory>
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 
 // What happens to the text before it is cut into pieces.
 class Normalizer {
@@ -42,4 +42,4 @@ class Normalizer {
 
 std::string replace_all(std::string_view text, std::string_view from, std::string_view to);
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

@@ -3,12 +3,12 @@
 // package (Oniguruma): the first alternative that matches wins, repetitions back off, ^ and $ are about lines.
 #pragma once
 
-#include "llm/tokenizer/pattern_syntax.h"
+#include "llm/regex/regex.h"
 
 #include <optional>
 #include <string>
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 
 class PatternBudget;
 
@@ -29,7 +29,7 @@ class Pattern {
   struct Instruction {
     enum Op : u8 { run, fork, jump, look_ahead, atomic, line_start, line_end, word_boundary, done };
     Op op = done;
-    syntax::Greed greed = syntax::Greed::greedy;
+    regex::Greed greed = regex::Greed::greedy;
     bool negated = false;
     u32 set = 0;
     u32 min = 1, max = 1;
@@ -93,4 +93,4 @@ class Pattern::Search {
   std::optional<u32> last_end_;
 };
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <map>
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 
-using syntax::Greed;
-using syntax::Node;
+using regex::Greed;
+using regex::Node;
 
 class Pattern::Compiler {
  public:
@@ -18,8 +18,9 @@ class Pattern::Compiler {
     const std::span<const Node> branches =
         root.kind == Node::alternation ? std::span(root.children) : std::span(&root, 1);
     for (const Node& node : branches) {
-      Branch branch{.start = here(), .can_be_empty = syntax::can_be_empty(node)};
-      if (starts(node, branch.starts)) branch.starts.fill(true);
+      Branch branch{.start = here()};
+      branch.can_be_empty = starts(node, branch.starts);
+      if (branch.can_be_empty) branch.starts.fill(true);
       TRY_DO(emit(node));
       add({.op = Instruction::done});
       out_.branches_.push_back(branch);
@@ -90,6 +91,9 @@ class Pattern::Compiler {
 
   Status repeat(const Node& node) {
     const Node& item = node.children[0];
+    std::array<bool, 256> unused{};
+    if (node.max > 1 && starts(item, unused))
+      return regex::refuse(out_.expression_, node.at, "a repetition of something that can be empty");
     if (item.kind == Node::set) {
       add({.op = Instruction::run, .greed = node.greed, .set = set(item.chars), .min = node.min, .max = node.max});
       return {};
@@ -154,7 +158,7 @@ class Pattern::Compiler {
 Result<Pattern> Pattern::compile(std::string_view expression) {
   Pattern out;
   out.expression_ = expression;
-  TRY(const Node root, syntax::parse(expression));
+  TRY(const Node root, regex::parse(expression, regex::Dialect::oniguruma));
   TRY_DO(Compiler(out).all(root));
   return out;
 }
@@ -168,4 +172,4 @@ Result<Pattern> Pattern::literal(std::string_view text) {
   return compile(escaped);
 }
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/error.h"
-#include "llm/text/utf8.h"
+#include "base/utf8.h"
 #include "llm/tokenizer/pattern.h"
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 
-using syntax::Greed;
+using regex::Greed;
 
 Result<std::optional<Pattern::Match>> Pattern::Search::next() {
   while (from_ <= text_.size()) {
@@ -144,4 +144,4 @@ bool Pattern::Search::word_boundary(const CharTable& word, u32 at) const {
   return left != right;
 }
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 
 // Words with one leading character, numbers of up to three digits: GPT-4 and Llama 3.
 inline constexpr std::string_view cl100k_pattern =
@@ -23,4 +23,4 @@ inline constexpr std::string_view tekken_pattern =
     R"(|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*)"
     R"(|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

@@ -7,7 +7,7 @@
 
 #include <utility>
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 
 const std::string_view gpt2_pattern = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
@@ -127,4 +127,4 @@ Status PreTokenizer::cut(const Cut& cut, std::string_view text, PatternBudget& b
   return joiner.finish();
 }
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

@@ -6,7 +6,7 @@
 
 #include <functional>
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 
 // Cuts text into the pieces that the model encodes one by one.
 class PreTokenizer {
@@ -43,4 +43,4 @@ class PreTokenizer {
   bool gives_bytes_ = false;
 };
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

@@ -5,7 +5,7 @@
 
 #include <bit>
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 
 f32 ProtobufReader::Field::float32() const { return std::bit_cast<f32>(u32(value)); }
 
@@ -59,4 +59,4 @@ Result<ProtobufReader::Field> ProtobufReader::next() {
   }
 }
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 
 // Goes through the fields of a protocol-buffer message.
 class ProtobufReader {
@@ -32,4 +32,4 @@ class ProtobufReader {
   size_t size_;
 };
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 namespace {
 
 bool looks_like_tiktoken(std::string_view file) {
@@ -40,4 +40,4 @@ Result<Definition> read_any(std::string_view file) {
   return invalid(what_it_is_instead(file));
 }
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 namespace {
 
 Result<AddedToken> read_added_token(const Json& json) {
@@ -100,7 +100,7 @@ Result<Definition> read_hugging_face(const Json& root) {
   TRY_DO(read_pre_tokenizer(root["pre_tokenizer"], out.pre_tokenizer));
   TRY_DO(read_post_processor(root["post_processor"], out.surroundings));
   TRY_DO(read_decoder(root["decoder"], out.decoder));
-  if (!root["model"]["pteron"].object()) guess_roles(out);  // what we wrote says it
+  guess_roles(out);
   return out;
 }
 
@@ -124,4 +124,4 @@ Status apply_config(std::string_view text, Definition& d) {
   return {};
 }
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

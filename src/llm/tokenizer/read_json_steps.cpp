@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/error.h"
-#include "llm/tokenizer/base64.h"
 #include "llm/tokenizer/read_json.h"
 
 #include <algorithm>
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 namespace {
 
 // Where the reference cuts for its "Whitespace": between words and what are neither words nor spaces.
@@ -13,6 +12,11 @@ constexpr std::string_view words_pattern =
     R"([\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\u24B6-\u24E9\x{1F130}-\x{1F149}\x{1F150}-\x{1F169}\x{1F170}-\x{1F189}\u200C\u200D]+)"
     R"(|[^\s\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\u24B6-\u24E9\x{1F130}-\x{1F149}\x{1F150}-\x{1F169}\x{1F170}-\x{1F189}\u200C\u200D]+)";
 constexpr std::string_view punctuation_pattern = R"([\p{P}!-/:-@\[-`{-~])";
+
+constexpr std::string_view joining_names[] = {"Removed", "Isolated", "MergedWithPrevious", "MergedWithNext",
+                                              "Contiguous"};
+constexpr std::string_view form_names[] = {"NFD", "NFC", "NFKD", "NFKC"};
+constexpr std::string_view prefix_names[] = {"never", "first", "always"};
 
 Result<Wanted> read_wanted(const Json& json) {
   if (json["String"].text()) return Wanted{std::string(json["String"].string()), false};
@@ -50,16 +54,6 @@ Result<Metaspace> read_metaspace(const Json& json) {
   return out;
 }
 
-Result<NormalizerStep> read_sentence_piece_rules(const Json& json) {
-  const auto charsmap = from_base64(json["precompiled_charsmap"].string());
-  if (!charsmap) return invalid("the 'precompiled_charsmap' of the normalizer is not base64");
-  return SentencePieceRules{.charsmap = *charsmap,
-                            .add_dummy_prefix = json["add_dummy_prefix"].flag(),
-                            .remove_extra_whitespaces = json["remove_extra_whitespaces"].flag(),
-                            .escape_whitespaces = json["escape_whitespaces"].flag(),
-                            .whitespace_as_suffix = json["whitespace_as_suffix"].flag()};
-}
-
 Result<DecodeStrip> read_decode_strip(const Json& json) {
   if (json["content"].string().empty()) return invalid("a 'Strip' of the decoder has no 'content'");
   return DecodeStrip{std::string(json["content"].string()), json["start"].index().value_or(0),
@@ -86,9 +80,6 @@ Status read_normalizer(const Json& json, std::vector<NormalizerStep>& steps) {
   } else if (type == "Replace") {
     TRY(Wanted what, read_wanted(json["pattern"]));
     steps.push_back(Replace{std::move(what), std::string(json["content"].string())});
-  } else if (type == "SentencePiece") {
-    TRY(NormalizerStep rules, read_sentence_piece_rules(json));
-    steps.push_back(std::move(rules));
   } else if (type == "Precompiled") {
     return unsupported(
         "the tokenizer's normalizer 'Precompiled' is not supported; use the model's SentencePiece file "
@@ -161,4 +152,4 @@ Status read_decoder(const Json& json, std::vector<DecoderStep>& steps) {
   return {};
 }
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

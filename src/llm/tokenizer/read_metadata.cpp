@@ -3,9 +3,10 @@
 // carry it.
 #include "base/error.h"
 #include "llm/json/json.h"
+#include "llm/tokenizer/metadata.h"
 #include "llm/tokenizer/reader.h"
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 namespace {
 
 class MetadataReader {
@@ -69,7 +70,7 @@ class MetadataReader {
 
 Result<Definition> read_metadata(const Json& root) {
   const MetadataReader reader(root);
-  TokenizerParts parts;
+  Metadata parts;
   TRY_DO(reader.take("model", parts.model));
   TRY_DO(reader.take("pre", parts.pre));
   TRY_DO(reader.take("tokens", parts.tokens));
@@ -85,7 +86,7 @@ Result<Definition> read_metadata(const Json& root) {
   TRY_DO(reader.take("add_space_prefix", parts.add_space_prefix));
   TRY_DO(reader.take("remove_extra_whitespaces", parts.remove_extra_whitespaces));
   TRY_DO(reader.take_bytes("precompiled_charsmap", parts.precompiled_charsmap));
-  return read_parts(parts);
+  return define(parts);
 }
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

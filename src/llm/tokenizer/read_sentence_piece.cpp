@@ -5,7 +5,7 @@
 #include "llm/tokenizer/reader.h"
 #include "llm/tokenizer/sentence_piece.h"
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 namespace {
 
 using Field = ProtobufReader::Field;
@@ -96,4 +96,4 @@ Result<Definition> read_sentence_piece(std::string_view file) {
   return define(model);
 }
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

@@ -2,15 +2,15 @@
 // Lines of a token in base64 and its rank. The file says neither how words are cut nor which special tokens there are;
 // its number of tokens tells whose it is.
 #include "base/error.h"
-#include "llm/tokenizer/base64.h"
 #include "llm/tokenizer/byte_alphabet.h"
 #include "llm/tokenizer/patterns.h"
 #include "llm/tokenizer/reader.h"
 #include "llm/tokenizer/vocabulary_merges.h"
 
+#include <array>
 #include <charconv>
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 namespace {
 
 struct Special {
@@ -60,6 +60,34 @@ Known known_by_size(u32 size) {
   }
 }
 
+constexpr auto base64_values = [] {
+  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::array<i8, 256> out{};
+  out.fill(-1);
+  for (size_t i = 0; i < digits.size(); ++i) out[u8(digits[i])] = i8(i);
+  return out;
+}();
+
+// Nothing if it is not well formed.
+std::optional<std::string> from_base64(std::string_view text) {
+  if (text.size() % 4 != 0) return std::nullopt;
+  const size_t padding = text.ends_with("==") ? 2 : text.ends_with("=") ? 1 : 0;
+  std::string out;
+  out.reserve(text.size() / 4 * 3);
+  u32 group = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool pad = i + padding >= text.size();
+    const i8 value = pad ? 0 : base64_values[u8(text[i])];
+    if (value < 0) return std::nullopt;
+    group = group << 6 | u32(value);
+    if (i % 4 != 3) continue;
+    for (int shift : {16, 8, 0}) out += char(group >> shift);
+    group = 0;
+  }
+  out.resize(out.size() - padding);
+  return out;
+}
+
 Status read_line(std::string_view line, u32 number, Vocabulary& out) {
   const size_t space = line.find(' ');
   const auto bytes = from_base64(line.substr(0, space));
@@ -107,4 +135,4 @@ Result<Definition> read_tiktoken(std::string_view file) {
   return d;
 }
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

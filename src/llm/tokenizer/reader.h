@@ -5,9 +5,7 @@
 #include "llm/json/json.h"
 #include "llm/tokenizer/definition.h"
 
-#include <pteron/tokenizer.h>
-
-namespace pteron::llm {
+namespace pteron::tokenizer {
 
 // Sees from the bytes which format it is.
 Result<Definition> read_any(std::string_view file);
@@ -17,12 +15,8 @@ Result<Definition> read_hugging_face(const Json& root);
 Result<Definition> read_metadata(const Json& root);
 Result<Definition> read_sentence_piece(std::string_view protobuf);
 Result<Definition> read_tiktoken(std::string_view lines);
-Result<Definition> read_parts(const TokenizerParts& parts);
 
 // Sets what a tokenizer_config.json says about the roles of tokens.
 Status apply_config(std::string_view json, Definition& definition);
 
-std::string write_json(const Definition& definition);
-std::string write_model(const Definition& definition);
-
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

@@ -2,13 +2,13 @@
 #include "llm/tokenizer/sentence_piece.h"
 
 #include "base/error.h"
-#include "llm/text/utf8.h"
+#include "base/utf8.h"
 #include "llm/tokenizer/vocabulary_merges.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 namespace {
 
 constexpr const char* lower_block = "\xE2\x96\x81";  // U+2581, which stands for a space
@@ -73,4 +73,4 @@ Result<Definition> define(const SentencePieceModel& model) {
   return d;
 }
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

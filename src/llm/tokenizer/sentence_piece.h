@@ -3,7 +3,7 @@
 
 #include "llm/tokenizer/definition.h"
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 
 // A SentencePiece model, from its own file or from a GGUF's metadata.
 struct SentencePieceModel {
@@ -22,4 +22,4 @@ struct SentencePieceModel {
 
 Result<Definition> define(const SentencePieceModel& model);
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

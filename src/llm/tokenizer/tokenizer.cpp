@@ -2,7 +2,7 @@
 #include <pteron/tokenizer.h>
 
 #include "base/error.h"
-#include "llm/text/utf8.h"
+#include "base/utf8.h"
 #include "llm/tokenizer/added_tokens.h"
 #include "llm/tokenizer/bpe.h"
 #include "llm/tokenizer/decoder.h"
@@ -14,7 +14,7 @@
 
 namespace pteron {
 
-using namespace llm;
+using namespace tokenizer;
 
 struct Tokenizer::Impl {
   Definition definition;
@@ -151,14 +151,6 @@ Result<Tokenizer> Tokenizer::load(Bytes file, const TokenizerOptions& options) {
   TRY(auto impl, within(Impl::build(std::move(definition)), "reading the tokenizer"));
   return Tokenizer(std::move(impl));
 }
-
-Result<Tokenizer> Tokenizer::from_parts(const TokenizerParts& parts) {
-  TRY(Definition definition, within(read_parts(parts), "reading the tokenizer of a GGUF file"));
-  TRY(auto impl, within(Impl::build(std::move(definition)), "reading the tokenizer of a GGUF file"));
-  return Tokenizer(std::move(impl));
-}
-
-std::string Tokenizer::to_json() const { return write_json(impl_->definition); }
 
 Result<std::vector<u32>> Tokenizer::encode(std::string_view text, const EncodeOptions& options) const {
   if (text.size() > INT32_MAX)

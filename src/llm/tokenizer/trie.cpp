@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 
 // Level by level: `groups` holds for each node of the last level which of the sorted entries run through it.
 Trie Trie::build(std::vector<Entry> entries) {
@@ -49,4 +49,4 @@ u32 Trie::child(u32 node, u8 byte) const {
   return it != end && it->byte == byte ? u32(it - nodes_.begin()) : none;
 }
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

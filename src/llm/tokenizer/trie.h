@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 
 // Finds which of many texts stand at a place of another one. Children of a node are neighbours, sorted by their byte.
 class Trie {
@@ -58,4 +58,4 @@ class Trie {
   std::vector<Node> nodes_;
 };
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

@@ -2,13 +2,13 @@
 #include "llm/tokenizer/unigram.h"
 
 #include "base/error.h"
-#include "llm/text/utf8.h"
+#include "base/utf8.h"
 
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 
 Unigram::Unigram(const Vocabulary& vocabulary, const ModelData& model)
     : scores_(model.scores), types_(model.types), unknown_(model.unknown.value_or(nothing)) {
@@ -92,4 +92,4 @@ Status Unigram::encode(std::string_view piece, Workspace& space, std::vector<u32
   return {};
 }
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

@@ -7,7 +7,7 @@
 
 #include <array>
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 
 class Unigram {
  public:
@@ -43,4 +43,4 @@ class Unigram {
   std::array<u32, 256> byte_tokens_{};
 };
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 
 u64 hash_text(std::string_view text) {
   constexpr u64 factor = 0x9E3779B97F4A7C15u;
@@ -80,4 +80,4 @@ std::string token_of_byte(u8 byte) {
   return {'<', '0', 'x', digits[byte >> 4], digits[byte & 15], '>'};
 }
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

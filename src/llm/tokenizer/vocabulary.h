@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 
 // Tokens by number and by text. Numbers may have gaps, texts are unique.
 class Vocabulary {
@@ -48,4 +48,4 @@ std::string token_of_byte(u8 byte);
 
 u64 hash_text(std::string_view text);
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

@@ -2,12 +2,12 @@
 #include "llm/tokenizer/vocabulary_merges.h"
 
 #include "base/error.h"
-#include "llm/text/utf8.h"
+#include "base/utf8.h"
 
 #include <algorithm>
 #include <numeric>
 
-namespace pteron::llm {
+namespace pteron::tokenizer {
 namespace {
 
 // Cutting a token takes time quadratic in its length. The longest in use have some hundred bytes.
@@ -62,6 +62,24 @@ class Cutter {
 
 }  // namespace
 
+Status add_merge(Definition& d, std::string_view left, std::string_view right) {
+  const size_t rank = d.model.merges.size();
+  if (left.empty() || right.empty()) return invalid("merge ", rank, " '", left, right, "' does not have two parts");
+  const auto a = d.vocabulary.find(left), b = d.vocabulary.find(right);
+  if (!a || !b) return invalid("merge ", rank, " uses '", a ? right : left, "', which is not a token");
+  std::string merged(left);
+  merged += right;
+  const auto result = d.vocabulary.find(merged);
+  if (!result) return invalid("merge ", rank, " makes '", merged, "', which is not a token");
+  d.model.merges.push_back({*a, *b, *result, u32(rank)});
+  return {};
+}
+
+Status add_merge(Definition& d, std::string_view merge) {
+  const size_t space = std::min(merge.find(' ', 1), merge.size());  // a token can be a space, but has no other one
+  return add_merge(d, merge.substr(0, space), merge.substr(std::min(space + 1, merge.size())));
+}
+
 Status merge_by_vocabulary(const Vocabulary& vocabulary, std::span<const f32> scores, ModelData& model) {
   std::vector<u32> order(vocabulary.size());
   std::iota(order.begin(), order.end(), 0);
@@ -75,4 +93,4 @@ Status merge_by_vocabulary(const Vocabulary& vocabulary, std::span<const f32> sc
   return {};
 }
 
-}  // namespace pteron::llm
+}  // namespace pteron::tokenizer

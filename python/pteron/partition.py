@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A partitioner that gives the engine whatever it computes, so that a model arrives in one piece.
+
+    from executorch.exir import to_edge_transform_and_lower
+    from pteron.partition import PteronPartitioner
+
+    partitioner = PteronPartitioner()
+    edge = to_edge_transform_and_lower(torch.export.export(model, example), partitioner=[partitioner])
+    print(partitioner.report())  # what stays outside, and why
+
+Whether the engine computes a node is asked of the engine itself, with the node's types and shapes.
+"""
+import collections
+from collections.abc import Callable, Mapping
+
+import torch
+from executorch.backends.vulkan.op_registry import vulkan_supported_ops
+from executorch.backends.vulkan.partitioner.vulkan_partitioner import ops_not_to_decompose, parse_compile_options
+from executorch.exir.backend.partitioner import DelegationSpec, Partitioner, PartitionResult
+from executorch.exir.backend.utils import tag_constant_data, tag_mutated_buffer
+from executorch.exir.dialects._ops import ops
+from torch._export.utils import is_lifted_tensor_constant
+from torch.export import ExportedProgram
+from torch.fx import Node
+from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
+from torch.fx.passes.operator_support import OperatorSupportBase
+
+from pteron._backend import INT32, PteronBackend, fusable_nodes
+from pteron._forms import is_getitem, is_symbolic, refused
+
+#: Removed on the way: what they assert is checked by the exporter's caller or by the engine.
+ASSERTIONS = {torch.ops.aten._assert_scalar.default, torch.ops.aten.sym_constrain_range_for_size.default}
+#: Between a constant that a model writes down and its use.
+COPIES = {ops.edge.aten.clone.default, ops.edge.aten.lift_fresh_copy.default, ops.edge.dim_order_ops._clone_dim_order.default}
+FUNCTIONALIZED = {torch.ops.higher_order.auto_functionalized, torch.ops.higher_order.auto_functionalized_v2}
+
+
+def large_constant(node: Node, program: ExportedProgram) -> str | None:
+    """Whether a node takes a constant with numbers that need 64 bits."""
+    constants = program.graph_signature.inputs_to_lifted_tensor_constants
+    for source in node.all_input_nodes:
+        while source.op == "call_function" and source.target in COPIES:
+            source = source.args[0]
+        value = program.constants.get(constants.get(source.name))
+        if isinstance(value, torch.Tensor) and value.dtype == torch.int64 and value.numel():
+            low, high = int(value.min()), int(value.max())
+            if low < INT32.min or high > INT32.max:
+                return f"its constant holds {low} to {high}, which 32 bits can't"
+    return None
+
+
+class Support(OperatorSupportBase):
+    def __init__(self, program: ExportedProgram, allow: Callable[[Node], str | None]) -> None:
+        self.program, self.allow = program, allow
+        self.fusable = fusable_nodes(program.graph_module)
+        self.answers: dict[Node, str | None] = {}
+
+    def reason(self, node: Node) -> str | None:
+        """Why a node stays outside, or None."""
+        if node not in self.answers:
+            self.answers[node] = self._reason(node)
+        return self.answers[node]
+
+    def _reason(self, node: Node) -> str | None:
+        if (why := self.allow(node)) or (why := large_constant(node, self.program)):
+            return why
+        if node.target in ASSERTIONS or node in self.fusable:
+            return None
+        if is_getitem(node):
+            return self.reason(node.args[0])
+        if node.target in FUNCTIONALIZED:
+            name = node.args[0].name()
+            return None if name in vulkan_supported_ops else f"{name} is not known"
+        return refused(node, self.program)
+
+    def is_node_supported(self, submodules: Mapping[str, torch.nn.Module], node: Node) -> bool:
+        return node.op == "call_function" and self.reason(node) is None
+
+
+def works_on_tensors(nodes, program: ExportedProgram) -> bool:
+    """A delegate of sizes alone, or of constants that the model writes down, would only cost time; the exporter's passes
+    can't trace the latter."""
+    compute = [node for node in nodes if not is_symbolic(node) and node.target not in ASSERTIONS and not is_getitem(node)]
+    sources = {source for node in compute for source in node.all_input_nodes if source not in nodes}
+    return any(not is_symbolic(source) and not is_lifted_tensor_constant(program, source) for source in sources)
+
+
+class PteronPartitioner(Partitioner):
+    """`compile_options` are the Vulkan partitioner's that concern data: force_fp16, external_constants_max_data_bytes.
+    Ops of `operator_blocklist`, and those that are not in `operator_allowlist`, stay outside."""
+
+    def __init__(self, compile_options: dict | None = None, operator_blocklist=(), operator_allowlist=None) -> None:
+        self.delegation_spec = DelegationSpec(PteronBackend.__name__, parse_compile_options(compile_options or {}))
+        self.blocked = set(operator_blocklist)
+        self.allowed = None if operator_allowlist is None else set(operator_allowlist)
+        self.outside: dict[str, list[str]] = {}
+
+    def ops_to_not_decompose(self, ep: ExportedProgram):
+        return list(ops_not_to_decompose), None
+
+    def _allow(self, node: Node) -> str | None:
+        if node.target in self.blocked:
+            return "it is in the blocklist"
+        if self.allowed is not None and node.target not in self.allowed and not is_symbolic(node) and not is_getitem(node):
+            return "it is not in the allowlist"
+        return None
+
+    def partition(self, exported_program: ExportedProgram) -> PartitionResult:
+        support = Support(exported_program, self._allow)
+        found = CapabilityBasedPartitioner(
+            exported_program.graph_module, support, allows_single_node_partition=True
+        ).propose_partitions()
+        tags = {}
+        for partition in found:
+            if works_on_tensors(partition.nodes, exported_program):
+                tags[f"pteron{partition.id}"] = self.delegation_spec
+                for node in partition.nodes:
+                    node.meta["delegation_tag"] = f"pteron{partition.id}"
+        self._note(exported_program, support)
+        tag_constant_data(exported_program)
+        tag_mutated_buffer(exported_program)
+        return PartitionResult(exported_program, tags)
+
+    def _note(self, program: ExportedProgram, support: Support) -> None:
+        outside = collections.defaultdict(dict)
+        for node in program.graph.nodes:
+            if node.op != "call_function" or "delegation_tag" in node.meta or is_getitem(node):
+                continue
+            why = support.reason(node)
+            if why or not (is_symbolic(node) or node.target in ASSERTIONS):
+                why = why or "it takes nothing that differs from call to call"
+                outside[getattr(node.target, "__name__", str(node.target))][why] = None
+        self.outside = {name: list(reasons) for name, reasons in sorted(outside.items())}
+
+    def report(self) -> str:
+        """A sentence for each op that the last program kept outside of delegates, and why."""
+        return "\n".join(f"{name}: {reason}" for name, reasons in self.outside.items() for reason in reasons)

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/support.h"
+
+#include "graph/compiled.h"
+#include "graph/pass.h"
+
+namespace pteron {
+
+Status check_graph(const format::DelegateGraph& file, std::vector<u8> input_is_static) {
+  // Wherever constants will be: planning does not read them.
+  constexpr graph::DataLocation anywhere{0, {0, UINT64_MAX}};
+  TRY(graph::Graph graph, graph::build_graph(file, anywhere, [&](std::string_view) { return anywhere; }));
+  graph::CompileOptions options;
+  options.input_is_static = std::move(input_is_static);
+  const gpu::DeviceInfo device;
+  TRY_DO(graph::run_passes(graph, device, options));
+  TRY([[maybe_unused]] const auto compiled, graph::compile(std::move(graph), device, options));
+  return {};
+}
+
+Status check_delegate(Bytes blob) {
+  TRY(const format::DelegateHeader header, format::read_delegate_header(blob));
+  TRY(const format::DelegateGraph graph, format::read_delegate_graph(blob, header));
+  return check_graph(graph);
+}
+
+}  // namespace pteron
