@@ -211,7 +211,11 @@ DType Instance::output_dtype(u32 index) const { return c_.facts.dtype[c_.graph.o
 Result<i64> Instance::output_number(u32 index) const {
   const ValueId id = c_.graph.outputs[index];
   if (const auto* fixed = std::get_if<i64>(&c_.graph.values[id])) return *fixed;
-  if (std::holds_alternative<SymInt>(c_.graph.values[id])) return live_.number[id];
+  if (std::holds_alternative<SymInt>(c_.graph.values[id])) {
+    const i64 number = live_.number[id];
+    if (number < INT32_MIN || number > INT32_MAX) return unsupported("output ", index, " is a number with a fraction");
+    return number;
+  }
   return invalid("output ", index, " is a tensor, not a number");
 }
 

@@ -48,6 +48,19 @@ void pad(Trials& trials) {
   t.run("aten.constant_pad_nd.default", {x, {2, 1, 1, 0}, 7}, {y});
 }
 
+void bags(Trials& trials) {
+  Trial& t = trials.emplace_back("embedding_bag");
+  const Array table = random({7, 3}), index = integers({5}, 0, 6);
+  Array offsets({2}), y({2, 3});
+  offsets.v[1] = 2;
+  for (u32 i = 0; i < 5; ++i)
+    for (u32 j = 0; j < 3; ++j) y.at({i < 2 ? 0u : 1u, j}) += table.at({u32(index.v[i]), j});
+  const u32 rows = t.give(table), tokens = t.give(index, DType::i32), starts = t.give(offsets, DType::i32);
+  const u32 no = t.boolean(false), out = t.expect(y);
+  t.op("aten._embedding_bag.default",
+       {rows, tokens, starts, no, t.integer(0), no, t.null(), no, t.integer(-1), t.list({out})});
+}
+
 void take(Trials& trials) {
   Trial& t = trials.emplace_back("embedding", 0);
   const Array table = random({11, 6}), index = integers({5}, 0, 10);
@@ -78,6 +91,7 @@ void add_movement(Trials& trials) {
   cat(trials, {4, 8}, {4, 4}, DType::f32);
   cat(trials, {3, 5}, {3, 2}, DType::i8);
   pad(trials);
+  bags(trials);
   take(trials);
   gather(trials);
 }
