@@ -14,11 +14,27 @@ Params last_row(const TensorArg& x, u32 k) {
   return {u32(x.numel()) - width, width, k};
 }
 
+// Many workgroups find a candidate each, one picks from those.
+Status arg_max_in_parts(Plan& op, const TensorArg& x, const TensorArg& y) {
+  constexpr u32 part = 1024, threads = 256;
+  struct JoinParams {
+    u32 parts, rounds;
+  };
+  const Params row = last_row(x, 1);
+  const u32 parts = ceil_div(row.width, part);
+  const Operand found = op.scratch(u64(parts) * 8);
+  TRY_DO(op.dispatch({kernels::arg_max_parts, Spec().input("x", x.dtype())}, {x, found},
+                     Params{row.first, row.width, parts}, one_group_per(parts)));
+  return op.dispatch({kernels::arg_max_join, Spec()}, {found, y}, JoinParams{parts, ceil_div(parts, threads)},
+                     one_group_per(1));
+}
+
 // pteron.last_arg_max(x, out)
 Status last_arg_max(Plan& op) {
   const TensorArg x = op.tensor(0), y = op.output(1);
   REQUIRE(op, x.rank() >= 1 && x.dim(-1) > 0, "the input has no elements");
   TRY_DO(op.resize(y, Shape{1}));
+  if (op.device().adapter.type != gpu::AdapterType::cpu) return arg_max_in_parts(op, x, y);
   return op.dispatch({kernels::last_arg_max, Spec().input("x", x.dtype())}, {x, y}, last_row(x, 1), one_group_per(1));
 }
 
