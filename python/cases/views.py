@@ -142,7 +142,7 @@ UNSHUFFLED = [
     unshuffled("dynamic", f32(s, 2, 2 * t, 4), 2, live=LIVE),
 ]
 
-DROPOUT, EMPTY = "aten.native_dropout.default", "aten.empty.memory_format"
+DROPOUT = "aten.native_dropout.default"
 
 
 def kept(name, x, p, train, **rest):
@@ -150,26 +150,11 @@ def kept(name, x, p, train, **rest):
                   **rest)
 
 
-def sized(name, dtype, *shape):
-    """A tensor of any contents; nothing of them counts."""
-
-    def draw(g, x):
-        made = g.call(EMPTY, list(shape), None, None, None, None, None, out=g.tensor(dtype, *shape))
-        zeros = g.call("aten.mul.Tensor", made, made, out=g.like(made))
-        return g.call("aten.copy.default", zeros, x, False, out=g.tensor(dtype, *shape))
-
-    return case(f"empty/{name}", lambda x: x.expand(shape).to(dtype), f32(*shape[-1:]), graph=draw, expect_ops=EMPTY)
-
-
 DROPPED = [
     kept("eval", f32(3, 5), 0.5, False),
     kept("nothing", f32(3, 5), 0.0, True),
     kept("half", f16(7), 0.25, False),
     kept("dynamic", f32(s, t), 0.5, False, live=LIVE),
-    sized("odd", torch.float32, 3, 5),
-    sized("int32", torch.int32, 2, 3),
-    sized("half", torch.float16, 3, 3),
-    sized("line", torch.float32, 7),
 ]
 
 CASES = [*TRANSPOSED, *DIAGONALS, *STRIDED, *SPLITS, *UNBOUND, *SQUEEZED, *VIEWED, *UNSHUFFLED, *DROPPED]  # fmt: skip

@@ -87,6 +87,11 @@ Status copy(Plan& op, const TensorArg& x, const TensorArg& y) {
   return op.dispatch(graph::copy_kernel(), {x, y}, quads, one_thread_per(quads, 64));
 }
 
+Status narrow(Plan& op, const Operand& wide, const TensorArg& y) {
+  const u32 words = u32((y.numel() + 3) / 4);
+  return op.dispatch({kernels::pack_bytes, Spec().output("y", y.dtype())}, {wide, y}, words, one_thread_per(words, 64));
+}
+
 static constexpr OpEntry entries[] = {
     {"et_vk.prepack.default", nullptr, "x -> out"_sig, prepacks},
     {"aten.clone.default", clone, "x, ... -> out"_sig, copies | lanewise},

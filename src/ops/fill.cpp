@@ -88,11 +88,15 @@ Status arange(Plan& op) {
 static constexpr OpEntry entries[] = {
     {"aten.full.default", full, "sizes: ints, value: number, ... -> out"_sig},
     {"aten.full_like.default", full_like, "shape x, value: number, ... -> out"_sig, lanewise},
-    {"aten.empty.memory_format", all<0>, "sizes: ints, ... -> out"_sig},
     {"aten.zeros.default", all<0>, "sizes: ints, ... -> out"_sig},
     {"aten.zeros_like.default", all_like<0>, "shape x, ... -> out"_sig, lanewise},
     {"aten.ones.default", all<1>, "sizes: ints, ... -> out"_sig},
     {"aten.ones_like.default", all_like<1>, "shape x, ... -> out"_sig, lanewise},
+    {"aten.fill.Scalar", full_like, "shape x, value: number -> out"_sig, lanewise},
+    // Memory that may hold anything holds zeros.
+    {"aten.empty.memory_format", all<0>, "sizes: ints, ... -> out"_sig},
+    {"aten.empty_strided.default", all<0>, "sizes: ints, strides: ints, ... -> out"_sig},
+    {"dim_order_ops._empty_dim_order.default", all<0>, "sizes: ints, ... -> out"_sig},
     {"aten.scalar_tensor.default", scalar_tensor, "value: number, ... -> out"_sig},
     {"aten.native_dropout.default", dropout, "x, p: number, train: flag = true -> [out, mask]"_sig, lanewise},
     {"aten.arange.start_step", arange, "start: number = 0, end: number, step: number = 1, ... -> out"_sig},

@@ -139,9 +139,7 @@ Status Gemm::dispatch(const TensorArg& y, const Tiling& tiling) {
   const Operand wide = op_.scratch(y.max().numel() * sizeof(i32));
   spec_.use(put);
   TRY_DO(dispatch_parts(tiling, wide, DType::i32));
-  const u32 words = u32((y.numel() + 3) / 4);
-  return op_.dispatch({kernels::pack_bytes, Spec().output("y", y.dtype())}, {wide, y}, words,
-                      one_thread_per(words, 64));
+  return narrow(op_, wide, y);
 }
 
 Status Gemm::dispatch_parts(const Tiling& tiling, const Operand& y, DType dtype) {

@@ -99,6 +99,7 @@ Trials all_trials(bool f16, bool subgroups) {
   add_nibbles(trials, subgroups);
   add_bytes(trials);
   add_attention(trials);
+  add_indexing(trials);
   add_training(trials);
   return trials;
 }
