@@ -187,8 +187,8 @@ uint32_t pteron_llm_context(const pteron_llm* llm);
  * Texts are given and stored without a zero at their end. */
 pteron_status pteron_llm_encode(const pteron_llm* llm, const char* text, size_t length, int32_t add_special,
                                 uint32_t* tokens, size_t capacity, size_t* size, pteron_error** error);
-pteron_status pteron_llm_decode(const pteron_llm* llm, const uint32_t* tokens, size_t count, char* text, size_t capacity,
-                                size_t* size, pteron_error** error);
+pteron_status pteron_llm_decode(const pteron_llm* llm, const uint32_t* tokens, size_t count, char* text,
+                                size_t capacity, size_t* size, pteron_error** error);
 /* The prompt that the chat template makes of a JSON list of {"role": …, "content": …}. */
 pteron_status pteron_llm_render(const pteron_llm* llm, const char* messages, char* text, size_t capacity, size_t* size,
                                 pteron_error** error);

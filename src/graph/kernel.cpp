@@ -105,8 +105,9 @@ std::string elements_function(std::string_view expression, u32 arity) {
     loads += str("let ", name, " = ", name, "_at(q); ");
   }
   if (arity == 0) params = "i: u32", loads = "let i = vec4u(q * 4u) + vec4u(0u, 1u, 2u, 3u); ";
-  return str("fn element(", params, ") -> y_val { let s0 = p.s0; let s1 = p.s1; let s2 = p.s2; return y_val(", expression, "); }\n",
-             "fn elements(q: u32) -> vec4<y_val> { ", loads, "return vec4<y_val>(", calls, "); }\n");
+  return str("fn element(", params, ") -> y_val { let s0 = p.s0; let s1 = p.s1; let s2 = p.s2; return y_val(",
+             expression, "); }\n", "fn elements(q: u32) -> vec4<y_val> { ", loads, "return vec4<y_val>(", calls,
+             "); }\n");
 }
 
 struct Segment {

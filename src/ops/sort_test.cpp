@@ -99,9 +99,9 @@ TEST(MaskedScatter, ReportsMoreMarksThanValues) {
             source = b.input(b.tensor(DType::f32, {2})), y = b.tensor(DType::f32, {4});
   b.op("aten.masked_scatter.default", {x, mask, source, y});
   b.output(y);
-  EXPECT_MENTIONS(error_of(b, {Tensor(DType::f32, {4}), tensor_of<u8>(DType::boolean, {4}, {1, 1, 0, 1}),
-                               Tensor(DType::f32, {2})}),
-                  "number of marked elements 3 is out of range");
+  EXPECT_MENTIONS(
+      error_of(b, {Tensor(DType::f32, {4}), tensor_of<u8>(DType::boolean, {4}, {1, 1, 0, 1}), Tensor(DType::f32, {2})}),
+      "number of marked elements 3 is out of range");
 }
 
 TEST(IndexPut, SaysThatAMaskTakesOneValue) {
