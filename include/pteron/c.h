@@ -28,7 +28,7 @@ extern "C" {
 #endif
 
 /* Of this header; pteron_c_api() is the library's. A library serves callers with the same or a lower number. */
-#define PTERON_C_API 2
+#define PTERON_C_API 3
 uint32_t pteron_c_api(void);
 /* "0.1.0" */
 const char* pteron_version(void);
@@ -97,6 +97,9 @@ typedef struct pteron_options {
   size_t data_file_count;
   int32_t require_gpu; /* fail rather than use a software adapter */
   int32_t no_f16;      /* do not use half precision even if the GPU has it */
+  /* Since 3: any option of <pteron/options.h> by its name: "disable_passes=dead-code,swiglu", "f16_kv_cache=true". */
+  const char* const* settings;
+  size_t setting_count;
 } pteron_options;
 
 typedef struct pteron_program pteron_program;

@@ -2,6 +2,7 @@
 // The engine of a module: errors, its GPU, what it can do.
 #include "base/os.h"
 #include "graph/op.h"
+#include "runtime/device_inside.h"
 #include "wasm/abi.h"
 
 #include <pteron/version.h>
@@ -31,6 +32,11 @@ bool flag(const Json& json, const char* name, bool otherwise) {
   return found != json.end() && found->is_boolean() ? found->get<bool>() : otherwise;
 }
 
+std::string text(const Json& json, const char* name, std::string otherwise) {
+  const auto found = json.find(name);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : otherwise;
+}
+
 PTERON_EXPORT(pteron_allocate) void* allocate(u32 bytes) { return std::malloc(bytes); }
 PTERON_EXPORT(pteron_free) void release_bytes(void* bytes) { std::free(bytes); }
 
@@ -55,7 +61,7 @@ PTERON_EXPORT(pteron_engine_open) Answer open_engine(Engine* engine, const char*
 
 // Whether the GPU still works.
 PTERON_EXPORT(pteron_engine_check) Answer check_engine(Engine* engine) {
-  return engine->done(engine->device->context()->device().health());
+  return engine->done(context_of(*engine->device)->device().health());
 }
 
 PTERON_EXPORT(pteron_engine_describe) Answer describe_engine(Engine* engine) {
