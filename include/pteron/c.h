@@ -169,8 +169,8 @@ typedef struct pteron_argument {
   const char* text;
 } pteron_argument;
 
-/* Whether an op would run with such arguments: those of its schema in their order, then its result, a tensor, a symbol or
- * a list of tensors. Needs no GPU; the error says why not. */
+/* Whether an op would run with such arguments: those of its schema in their order, then its result, a tensor, a symbol
+ * or a list of tensors. Needs no GPU; the error says why not. */
 pteron_status pteron_check_op(const char* name, const pteron_argument* arguments, size_t count, pteron_error** error);
 /* The same for a whole delegate of a file (a VH00 blob). */
 pteron_status pteron_check_delegate(const void* blob, size_t size, pteron_error** error);

@@ -4,6 +4,7 @@
 The wheel's passes and writer do the work. Left out is what serves textures alone, and what would change the data:
 types are promoted as torch does, buffers keep their updates, constants that 32 bits can't hold are an error.
 """
+import dataclasses
 import functools
 import operator
 
@@ -26,11 +27,12 @@ from executorch.exir.passes import SpecPropPass
 from executorch.exir.passes.sym_shape_eval_pass import ConstraintBasedSymShapeEvalPass
 from torch.export import ExportedProgram
 from torch.export._remove_auto_functionalized_pass import unsafe_remove_auto_functionalized_pass
+from torch.export.graph_signature import OutputKind
 from torch.fx import GraphModule, Node
 from torch.fx.passes.utils.matcher_utils import SubgraphMatcher
 
 from pteron._engine import check_delegate
-from pteron._forms import is_constant, is_symbolic, promoted, stored
+from pteron._forms import is_constant, is_symbolic, name_of, promoted
 
 INT32 = torch.iinfo(torch.int32)
 
@@ -96,6 +98,25 @@ class Promote(ExportPass):
         return PassResult(graph_module, changed)
 
 
+class HideFromLinear(ExportPass):
+    """Products that are not what `linear` computes: scaled, or with a bias that is no row. The wheel's pass looks for a
+    transposition right behind the product; a copy in between, which goes later, keeps it away."""
+
+    def call(self, graph_module: GraphModule) -> PassResult:
+        changed = False
+        for node in graph_module.graph.find_nodes(op="call_function", target=ops.edge.aten.addmm.default):
+            bias, _, matrix = node.args[:3]
+            if bias.meta["val"].dim() == 1 and all(node.kwargs.get(name, 1) == 1 for name in ("beta", "alpha")):
+                continue
+            with graph_module.graph.inserting_before(node):
+                copy = graph_module.graph.call_function(ops.edge.aten.clone.default, (matrix,))
+            copy.meta["val"] = matrix.meta["val"]
+            node.args = (*node.args[:2], copy)
+            changed = True
+        graph_module.recompile()
+        return PassResult(graph_module, changed)
+
+
 class Builder(VkGraphBuilder):
     def maybe_add_constant_tensor(self, node: Node) -> int:
         if is_constant(self.program, node):
@@ -113,41 +134,46 @@ class Builder(VkGraphBuilder):
             return self.node_to_value_ids[node]
         return super().create_node_value(node)
 
+    def process_call_function_node(self, node: Node) -> None:
+        super().process_call_function_node(node)
+        self.chain[-1].name = name_of(node)
+
 
 def keep_updates(program: ExportedProgram) -> ExportedProgram:
     """Gives every updated buffer a node of its own that writes it last, so that nobody reads the new value for the old."""
     graph, signature = program.graph_module.graph, program.graph_signature
-    placeholders = {target: name for name, target in signature.inputs_to_buffers.items()}
+    nodes = {node.name: node for node in graph.nodes}
     order = {node: i for i, node in enumerate(graph.nodes)}
     output = graph.output_node()
-    by_name = {node.name: node for node in graph.nodes}
     results = list(output.args[0])
+    buffers = {target: nodes[name] for name, target in signature.inputs_to_buffers.items() if name in nodes}
+    updates = {i: buffers[target] for i, (node, target) in enumerate(_updates(signature)) if target in buffers}
+
+    def writes_in_place(index: int) -> bool:
+        """Whether the node that computes a buffer's new value may put it there at once."""
+        new, old = results[index], updates[index]
+        read_later = old in results or any(order[user] > order[new] for user in old.users)
+        return new.op == "call_function" and new.target is not operator.getitem and not read_later and results.count(new) == 1
 
     def clone(node: Node) -> Node:
         with graph.inserting_before(output):
             copy = graph.call_function(ops.edge.aten.clone.default, (node,))
-        copy.meta.update({key: node.meta[key] for key in ("val",) if key in node.meta})
+        copy.meta["val"] = node.meta["val"]
         return copy
 
-    moves = []
-    for index, spec in enumerate(signature.output_specs):
-        if spec.target not in placeholders or spec.arg.name not in signature.buffers_to_mutate:
-            continue
-        new, old = by_name[spec.arg.name], by_name.get(placeholders[spec.target])
-        if old is None:
-            continue
-        later = any(order[user] > order[new] for user in old.users if user is not output)
-        shared = sum(spec.arg.name == other.arg.name for other in signature.output_specs) > 1
-        own = new.op == "call_function" and new.target is not operator.getitem and not later and not shared
-        if not own:
-            moves.append((index, clone(new)))
-    for index, taken in moves:
-        results[index] = clone(taken)
-        spec = signature.output_specs[index]
-        spec.arg = type(spec.arg)(name=results[index].name)
+    # All new values are taken before the first old one is lost.
+    taken = {index: clone(results[index]) for index in [index for index in updates if not writes_in_place(index)]}
+    for index, copy in taken.items():
+        results[index] = clone(copy)
+        signature.output_specs[index].arg = dataclasses.replace(signature.output_specs[index].arg, name=results[index].name)
     output.args = (type(output.args[0])(results),)
     program.graph_module.recompile()
     return program
+
+
+def _updates(signature) -> list[tuple[str, str | None]]:
+    """By output: its name, and the buffer whose new value it is."""
+    return [(spec.arg.name, spec.target if spec.kind is OutputKind.BUFFER_MUTATION else None) for spec in signature.output_specs]
 
 
 class PteronBackend(BackendDetails):
@@ -158,7 +184,7 @@ class PteronBackend(BackendDetails):
         program = apply_passes(
             program,
             [
-                AddmmToLinearTransform(), FuseBatchNormPass(program), AddmmToLinearTransform(), Promote(), FusePatterns(),
+                HideFromLinear(), AddmmToLinearTransform(), FuseBatchNormPass(program), AddmmToLinearTransform(), Promote(), FusePatterns(),
                 FuseClampPass(), RemoveRedundantOpsTransform(), FuseQuantizedOpsTransform(), keep_updates, SpecPropPass(),
                 RemoveAssertsTransform(), ConstraintBasedSymShapeEvalPass(),
             ],

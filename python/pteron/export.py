@@ -180,7 +180,6 @@ def quantize(model: torch.nn.Module, group: int) -> torch.nn.Module:
 
 def lower(model: torch.nn.Module, args, constants: dict):
     """The ExecuTorch program."""
-    from executorch.backends.vulkan.partitioner.vulkan_partitioner import VulkanPartitioner
     from executorch.examples.models.llama.source_transformation.custom_kv_cache import (
         replace_kv_cache_with_custom_kv_cache,
     )
@@ -189,6 +188,8 @@ def lower(model: torch.nn.Module, args, constants: dict):
     from executorch.exir.passes import MemoryPlanningPass
     from executorch.exir.passes.sym_shape_eval_pass import ConstraintBasedSymShapeEvalPass
     from executorch.extension.llm.export.export_passes import RemoveRedundantTransposes
+
+    from pteron.partition import PteronPartitioner
 
     model = replace_sdpa_with_custom_op(replace_kv_cache_with_custom_kv_cache(model))
     example = (torch.tensor([[2, 3, 4]]), {"input_pos": torch.tensor([0])})
@@ -199,7 +200,7 @@ def lower(model: torch.nn.Module, args, constants: dict):
         exported = torch.export.export(cleaned, example, dynamic_shapes=shapes, strict=True)
         edge = to_edge_transform_and_lower(
             exported,
-            partitioner=[VulkanPartitioner({"require_dynamic_shapes": True, "force_fp16": False})],
+            partitioner=[PteronPartitioner()],
             compile_config=EdgeCompileConfig(_check_ir_validity=False, _skip_dim_order=True),
             constant_methods=constants,
         )

@@ -22,6 +22,7 @@ struct KernelSource {
   bool subgroups = false;                      // `//! enable subgroups`
   bool f16 = false;                            // `//! enable f16`
   bool variadic = false;                       // `//! variadic`: tensors are bound by the specialisation
+  bool ends = false;                           // `//! ends`: all loops end, whatever the parameters
 };
 
 // How an input is read for four neighbours of an output that it broadcasts to.

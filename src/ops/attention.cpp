@@ -22,12 +22,13 @@ struct AttentionParams {
   u32 count, heads, queries, splits, keys, split_keys, heads_per_kv, offset;
   f32 scale;
   u32 batches;
-  u32 pad[2];
+  u32 tiles, pad;
   Strides q, k, v, y, mask;
+  u32 turn[4];
 };
 
 struct MergeParams {
-  u32 count, dim, splits, heads, queries, batch_stride, head_stride, query_stride;
+  u32 rows, chunks, splits, heads, queries, batch_stride, head_stride, query_stride, dim, rounds;
 };
 
 struct Attention {
@@ -38,6 +39,7 @@ struct Attention {
   u32 offset = 0;
   bool causal = false;
   f32 scale = 1;
+  const Turn* turn = nullptr;
   Strides q_at, k_at, v_at, y_at, mask_at;
 };
 
@@ -46,8 +48,17 @@ constexpr u32 few_queries = 4;
 constexpr u32 max_shared_heads = 8;
 constexpr u32 max_shared_elements = 1024;  // of queries, which a thread keeps in memory of its own
 constexpr u32 max_tile_chunks = 768;       // of keys and values in workgroup memory, 16 bytes each
-constexpr u32 keys_per_split = 64;
-constexpr u32 max_splits = 32;
+constexpr u32 tile_keys = 32;              // of attention_group
+constexpr u32 unsplit_keys = 96;           // by a GPU
+constexpr u32 max_splits = 64;             // that attention_merge puts together in one round
+constexpr u32 chunks_per_group = 16;
+constexpr u32 max_group_heads = 4;
+
+// Results are written in quads where that can be; a merge always reads quads.
+constexpr std::string_view put_quads = "fn put_result(at: u32, chunk: u32, v: vec4f) { y_put(at / 4u + chunk, v); }";
+constexpr std::string_view put_elements =
+    "fn put_result(at: u32, chunk: u32, v: vec4f) { for (var i = 0u; i < 4u; i++) { if (chunk * 4u + i < p.dim) { "
+    "y[at + chunk * 4u + i] = y_store(v[i]); } } }";
 
 // How a kernel divides the work.
 struct Tiling {
@@ -58,19 +69,26 @@ struct Tiling {
   u32 tile = 0;        // keys in workgroup memory
 };
 
+// How many heads use a key at once: at most that many, in equal parts.
+u32 shared_heads(u32 heads_per_kv, u32 most) {
+  u32 heads = std::min(heads_per_kv, most);
+  while (heads_per_kv % heads != 0) --heads;
+  return heads;
+}
+
 Tiling threads_tiling(const gpu::DeviceInfo& device, u32 heads_per_kv, u32 dim) {
   if (device.adapter.type != gpu::AdapterType::cpu) return {kernels::attention_threads};
   // A processor saves loads by using a key for several heads, and has registers in memory anyway; small workgroups keep
   // its cores busy.
-  u32 heads = std::min({heads_per_kv, max_shared_heads, std::max(max_shared_elements / dim, 1u)});
-  while (heads_per_kv % heads != 0) --heads;
-  return {kernels::attention_threads, heads, 16};
+  const u32 most = std::min(max_shared_heads, std::max(max_shared_elements / dim, 1u));
+  return {kernels::attention_threads, shared_heads(heads_per_kv, most), 16};
 }
 
 Result<Tiling> tiling_of(Plan& op, const Attention& a) {
   const u32 dim = a.q.tensor.dim(-1), value_dim = a.v.dim(-1);
   TRY(const std::string_view route, choose_route(op, "attention", {a.queries, dim, a.keys, a.batch * a.heads}));
-  if (route == "group") return Tiling{kernels::attention_group, 1, 64, 1};
+  if (route == "group")
+    return Tiling{kernels::attention_group, shared_heads(a.heads / a.kv_heads, max_group_heads), 128, 1};
   if (route == "threads") return threads_tiling(op.device(), a.heads / a.kv_heads, dim);
   const u32 chunks = ceil_div(dim, 4) + ceil_div(value_dim, 4);
   return Tiling{kernels::attention_tiled, 1, 64, 64, std::max(max_tile_chunks / chunks / 4 * 4, 4u)};
@@ -83,7 +101,78 @@ u32 splits_of(const gpu::DeviceInfo& device, u32 keys, u32 queries, u32 dim, u32
   const u64 longest = std::min<u64>(max_rounds(device) / rounds * 4, UINT32_MAX);
   const u32 least = std::max(ceil_div(keys, u32(longest)), 1u);
   if (queries > few_queries) return least;
-  return std::max(least, std::min(max_splits, ceil_div(keys, keys_per_split)));
+  // A processor has few cores; on a GPU few keys are walked sooner than splits are put together.
+  if (device.adapter.type == gpu::AdapterType::cpu) return std::max(least, std::min(32u, ceil_div(keys, 64)));
+  return std::max(least, keys <= unsplit_keys ? 1 : std::min(max_splits, ceil_div(keys, tile_keys)));
+}
+
+// Can the kernel rotate, and fill the caches? It does for one query, which is then the last position.
+bool turns_itself(Plan& op, const Attention& a, const Tiling& tiling) {
+  if (!a.turn || tiling.queries != 1 || a.mask) return false;
+  const u32 dim = a.q.tensor.dim(-1), half = a.turn->half();
+  if (dim % 4 != 0 || a.v.dim(-1) != dim || half % (a.turn->interleaved ? 2 : 4) != 0) return false;
+  return op.branch(a.queries == 1);
+}
+
+// A kernel's specialisation and operands.
+struct Bound {
+  Spec spec;
+  std::array<Operand, 8> operands;
+  u32 used = 0;
+};
+
+Spec spec_of(const Attention& a, const Tiling& tiling, bool partial) {
+  return Spec()
+      .num("HEADS", tiling.heads)
+      .num("D", a.q.tensor.dim(-1))
+      .num("VALUE_D", a.v.dim(-1))
+      .flag("CAUSAL", a.causal)
+      .flag("HAS_MASK", a.mask.has_value())
+      .flag("PARTIAL", partial);
+}
+
+Bound bind(const Attention& a, const Tiling& tiling, const Operand& y, bool partial) {
+  Spec spec = spec_of(a, tiling, partial).num("WORKGROUP", tiling.workgroup).use("attention_put");
+  if (tiling.tile > 0) spec.num("TILE", tiling.tile);
+  spec.input_quads("q", a.q.dtype)
+      .input_quads("k", a.k.dtype())
+      .input_quads("v", a.v.dtype())
+      .input("mask", a.mask ? a.mask->dtype() : a.q.dtype)
+      .output("y", partial ? DType::f32 : a.y.dtype());
+  return {spec, {a.q.data, a.k, a.v, a.mask ? Operand(*a.mask) : a.q.data, y}, 5};
+}
+
+Bound bind_group(const Attention& a, const Tiling& tiling, bool turns, const Operand& y, bool partial) {
+  Bound out{spec_of(a, tiling, partial), {}, 0};
+  const auto add = [&](const Operand& operand) { out.operands[out.used++] = operand; };
+  if (turns) {
+    const Turn& t = *a.turn;
+    out.spec.flag("INTERLEAVED", t.interleaved)
+        .use("attention_turned")
+        .bind_input_quads("q", t.q.dtype())
+        .bind_output_quads("k", a.k.dtype())
+        .bind_output_quads("v", a.v.dtype())
+        .bind_input_quads("new_k", t.k.dtype())
+        .bind_input_quads("new_v", t.v.dtype())
+        .bind_input("cosines", t.cosines.dtype())
+        .bind_input("sines", t.sines.dtype());
+    for (const TensorArg& operand : {t.q, a.k, a.v, t.k, t.v, t.cosines, t.sines}) add(operand);
+  } else {
+    out.spec.use("attention_plain")
+        .bind_input_quads("q", a.q.dtype)
+        .bind_input_quads("k", a.k.dtype())
+        .bind_input_quads("v", a.v.dtype())
+        .bind_input("mask", a.mask ? a.mask->dtype() : a.q.dtype);
+    for (const Operand& operand : {a.q.data, Operand(a.k), Operand(a.v), a.mask ? Operand(*a.mask) : a.q.data})
+      add(operand);
+  }
+  const DType stored = partial ? DType::f32 : a.y.dtype();
+  if (a.v.dim(-1) % 4 == 0)
+    out.spec.use("attention_put_quads").bind_output_quads("y", stored);
+  else
+    out.spec.use("attention_put").bind_output("y", stored);
+  add(y);
+  return out;
 }
 
 Status attend(Plan& op, const Attention& a) {
@@ -96,21 +185,8 @@ Status attend(Plan& op, const Attention& a) {
   if (a.y.numel() == 0) return {};
   REQUIRE(op, dim > 0, "heads of ", a.q.tensor.shape(), " have no elements");
   TRY(const Tiling tiling, tiling_of(op, a));
-  const auto kernel = [&](bool partial) {
-    Spec spec;
-    if (tiling.queries != 1) spec.num("HEADS", tiling.heads).num("WORKGROUP", tiling.workgroup);
-    if (tiling.tile > 0) spec.num("TILE", tiling.tile);
-    return Kernel(tiling.kernel, spec.num("D", dim)
-                                     .num("VALUE_D", value_dim)
-                                     .flag("CAUSAL", a.causal)
-                                     .flag("HAS_MASK", a.mask.has_value())
-                                     .flag("PARTIAL", partial)
-                                     .input("q", a.q.dtype)
-                                     .input_quads("k", a.k.dtype())
-                                     .input_quads("v", a.v.dtype())
-                                     .input("mask", a.mask ? a.mask->dtype() : a.q.dtype)
-                                     .output("y", partial ? DType::f32 : a.y.dtype()));
-  };
+  const bool turns = turns_itself(op, a, tiling);
+  if (a.turn && !turns) TRY_DO(turn_into_caches(op, *a.turn, a.k, a.v));
   const auto splits_for = [&](u32 keys, u32 queries) {
     return splits_of(op.device(), keys, queries, dim, value_dim, tiling.heads);
   };
@@ -125,28 +201,43 @@ Status attend(Plan& op, const Attention& a) {
                          a.offset,
                          a.scale,
                          a.batch,
-                         {},
+                         0,
+                         0,
                          a.q_at,
                          a.k_at,
                          a.v_at,
                          a.y_at,
-                         a.mask_at};
-  const Operand mask = a.mask ? Operand(*a.mask) : a.q.data;
-  const Grid grid = tiling.queries > 0
-                        ? one_group_per(u64(a.batch) * a.heads * ceil_div(a.queries, tiling.queries) * splits)
-                        : one_thread_per(params.count, tiling.workgroup);
-  if (!op.branch(splits > 1)) return op.dispatch(kernel(false), {a.q.data, a.k, a.v, mask, a.y}, params, grid);
+                         a.mask_at,
+                         {}};
+  params.tiles = ceil_div(params.split_keys, tile_keys);
+  if (turns) params.turn[0] = a.turn->first, params.turn[1] = a.turn->width(), params.turn[2] = a.turn->half();
+  const Grid grid =
+      tiling.queries > 0
+          ? one_group_per(u64(a.batch) * (a.heads / tiling.heads) * ceil_div(a.queries, tiling.queries) * splits)
+          : one_thread_per(params.count, tiling.workgroup);
+  const auto run = [&](const Operand& y, bool partial) {
+    const Bound bound = tiling.queries == 1 ? bind_group(a, tiling, turns, y, partial) : bind(a, tiling, y, partial);
+    return op.dispatch({tiling.kernel, bound.spec}, std::span(bound.operands).first(bound.used),
+                       std::as_bytes(std::span(&params, 1)), grid);
+  };
+  if (!op.branch(splits > 1)) return run(a.y, false);
 
   // Enough for any number of queries and keys.
   const u32 few = std::min(a.max_queries, few_queries), most = splits_for(a.max_keys, a.max_queries);
   const u64 parts = std::max<u64>(u64(few) * splits_for(a.max_keys, few), most > 1 ? u64(a.max_queries) * most : 0);
-  const Operand scratch = op.scratch(u64(a.batch) * a.heads * parts * (value_dim + 2) * sizeof(f32));
-  TRY_DO(op.dispatch(kernel(true), {a.q.data, a.k, a.v, mask, scratch}, params, grid));
-  const u32 count = rows * value_dim;
-  return op.dispatch(
-      {kernels::attention_merge, Spec().output("y", a.y.dtype())}, {scratch, a.y},
-      MergeParams{count, value_dim, splits, a.heads, a.queries, a.y_at.batch, a.y_at.head, a.y_at.position},
-      one_thread_per(count, 64));
+  const u32 chunks = ceil_div(value_dim, 4);
+  const Operand scratch = op.scratch(u64(a.batch) * a.heads * parts * (chunks + 1) * 4 * sizeof(f32));
+  TRY_DO(run(scratch, true));
+  const bool quads = value_dim % 4 == 0;
+  Spec merge;
+  if (quads)
+    merge.output_quads("y", a.y.dtype());
+  else
+    merge.output("y", a.y.dtype());
+  return op.dispatch({kernels::attention_merge, merge.code(quads ? put_quads : put_elements)}, {scratch, a.y},
+                     MergeParams{rows, chunks, splits, a.heads, a.queries, a.y_at.batch, a.y_at.head, a.y_at.position,
+                                 value_dim, ceil_div(splits, max_splits)},
+                     one_group_per(u64(rows) * ceil_div(chunks, chunks_per_group)));
 }
 
 // Writes value[b, S, H, D] into cache[b, C, H, D] from position `start` on.
@@ -253,7 +344,7 @@ Status check_cache_write(Plan& op, const TensorArg& value, const TensorArg& cach
 }
 
 Status attend_cached(Plan& op, const Query& query, const TensorArg& k_cache, const TensorArg& v_cache, i64 start,
-                     u32 first_arg, const TensorArg& y) {
+                     u32 first_arg, const TensorArg& y, const Turn* turn) {
   const TensorArg& q = query.tensor;
   const f64 dropout = op.number(first_arg + 1);
   REQUIRE(op, dropout == 0, "dropout is ", dropout, "; only 0 can be run");
@@ -269,6 +360,7 @@ Status attend_cached(Plan& op, const Query& query, const TensorArg& k_cache, con
   TRY_DO(op.resize(y, q.shape()));
   const u32 capacity = k_cache.dim(-3);
   Attention a{query, k_cache, v_cache, y, op.maybe_tensor(first_arg)};
+  a.turn = turn;
   a.batch = batched ? q.dim(0) : 1;
   a.heads = q.dim(-2);
   a.kv_heads = k_cache.dim(-2);

@@ -70,7 +70,7 @@ class Gemm {
   std::array<Operand, 8> operands_{};
   u32 count_ = 0;
   bool overflows_ = false;  // it has more
-  u32 bound_ = 0;  // bit i: optional input i is there
+  u32 bound_ = 0;           // bit i: optional input i is there
   bool channel_rows_ = false, clamped_ = false, quantized_ = false;
   u32 weight_at_ = 0;  // among the operands
   u64 weight_row_bytes_ = 0;

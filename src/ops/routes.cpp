@@ -21,13 +21,11 @@ constexpr Route table[] = {
     {"gemm", "shared", Route::gpu, false, [](const Work& w) { return w.rows >= 32 && w.columns >= 32; }},
     {"gemm", "tile4", Route::any, false, nullptr},
     // Linears with 4-bit weights in tiles (linear_q4.h).
-    {"linear_q4", "subgroups", Route::gpu, true, [](const Work& w) { return w.rows <= 4; }},
-    {"linear_q4", "cooperative", Route::gpu, false, [](const Work& w) { return w.rows <= 4; }},
-    {"linear_q4", "shared", Route::gpu, false, [](const Work& w) { return w.rows > 4; }},
+    {"linear_q4", "lines", Route::gpu, false, [](const Work&) { return true; }},
     {"linear_q4", "registers", Route::any, false, nullptr},
     // Attention (attention.h).
-    {"attention", "group", Route::gpu, false, [](const Work& w) { return w.rows <= 4; }},
-    {"attention", "tiled", Route::gpu, false, [](const Work& w) { return w.rows > 4; }},
+    {"attention", "group", Route::gpu, false, [](const Work& w) { return w.rows <= 128; }},
+    {"attention", "tiled", Route::gpu, false, [](const Work& w) { return w.rows > 128; }},
     {"attention", "threads", Route::any, false, nullptr},
 };
 

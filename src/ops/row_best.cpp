@@ -32,8 +32,32 @@ Status row_number(Plan& op, const graph::KernelSource& kernel) {
   return op.dispatch({kernel, Spec().input("x", x.dtype())}, {x, y}, p, one_group_per(p.rows));
 }
 
+// Many workgroups find a candidate each, one picks from those.
+Status arg_max_in_parts(Plan& op, const TensorArg& x, const TensorArg& y) {
+  constexpr u32 part = 1024, threads = 256;
+  struct PartParams {
+    u32 first, width, parts;
+  };
+  struct JoinParams {
+    u32 parts, rounds;
+  };
+  TRY(const Params row, rows_of(op, x, false, 1));
+  TRY_DO(op.resize(y, Shape{1}));
+  const u32 parts = ceil_div(row.width, part);
+  const Operand found = op.scratch(u64(parts) * 8);
+  TRY_DO(op.dispatch({kernels::arg_max_parts, Spec().input("x", x.dtype())}, {x, found},
+                     PartParams{row.first, row.width, parts}, one_group_per(parts)));
+  return op.dispatch({kernels::arg_max_join, Spec()}, {found, y}, JoinParams{parts, ceil_div(parts, threads)},
+                     one_group_per(1));
+}
+
 // pteron.row_arg_max(x, all, out)
-Status row_arg_max(Plan& op) { return row_number(op, kernels::row_arg_max); }
+Status row_arg_max(Plan& op) {
+  // Several rows keep a GPU busy as they are.
+  if (!op.flag(1) && op.device().adapter.type != gpu::AdapterType::cpu)
+    return arg_max_in_parts(op, op.tensor(0), op.output(2));
+  return row_number(op, kernels::row_arg_max);
+}
 
 // pteron.row_log_sum_exp(x, all, out)
 Status row_log_sum_exp(Plan& op) { return row_number(op, kernels::row_log_sum_exp); }

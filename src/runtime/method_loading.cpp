@@ -133,7 +133,7 @@ Status check_runnable(const format::MethodSpec& method) {
                      is_for_this_backend(method)
                          ? "; run it in stock ExecuTorch, which has CPU kernels for the rest, after `import pteron` "
                            "(pip install 'pteron[executorch]')"
-                         : "; nothing of it is for the GPU: export it with ExecuTorch's Vulkan partitioner",
+                         : "; nothing of it is for the GPU: export it with PteronPartitioner of pteron.partition",
                      " (`pteron info` on the file says more)");
 }
 

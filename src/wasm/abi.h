@@ -5,15 +5,12 @@
 #pragma once
 
 #include "base/error.h"
+#include "llm/json/json.h"
 #include "runtime/streamed_program.h"
-
-#include <nlohmann/json.hpp>
 
 #define PTERON_EXPORT(name) __attribute__((export_name(#name)))
 
 namespace pteron::wasm {
-
-using Json = nlohmann::json;
 
 enum Answer : i32 { failed = -1, no = 0, ok = 1 };
 

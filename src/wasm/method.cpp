@@ -46,7 +46,7 @@ Status begin(MethodHandle& method, u32 count, u32 outputs) {
 }  // namespace
 
 Json describe(const std::vector<OpTiming>& times) {
-  Json out = Json::array();
+  Json out = Json::Array();
   for (const OpTiming& time : times)
     out.push_back({{"op", time.op}, {"kernel", time.kernel}, {"nanoseconds", time.nanoseconds}});
   return out;

@@ -13,7 +13,7 @@ namespace {
 constexpr f64 largest_piece = 1 << 30;
 
 Json describe(const ValueInfo& value) {
-  Json shape = Json::array();
+  Json shape = Json::Array();
   for (u32 d : value.shape) shape.push_back(d);
   return {{"tensor", value.is_tensor},
           {"dtype", name_of(value.dtype)},
@@ -22,22 +22,20 @@ Json describe(const ValueInfo& value) {
 }
 
 Json describe(const std::vector<ValueInfo>& values) {
-  Json out = Json::array();
+  Json out = Json::Array();
   for (const ValueInfo& value : values) out.push_back(describe(value));
   return out;
 }
 
 Result<std::vector<StreamedProgram::File>> read_files(const Json& json) {
   std::vector<StreamedProgram::File> out;
-  const auto files = json.find("files");
-  if (files == json.end() || !files->is_array() || files->empty()) return invalid("the program has no files");
-  for (const Json& file : *files) {
-    const auto name = file.find("name");
+  for (const Json& file : json["files"].items()) {
     const f64 size = number(file, "size", -1);
-    if (name == file.end() || !name->is_string() || !(size >= 0 && size <= 0x1p53))
+    if (!file["name"].text() || !(size >= 0 && size <= 0x1p53))
       return invalid("a file of the program has no name or no size");
-    out.push_back({name->get<std::string>(), u64(size)});
+    out.push_back({*file["name"].text(), u64(size)});
   }
+  if (out.empty()) return invalid("the program has no files");
   return out;
 }
 
@@ -63,43 +61,42 @@ Result<Epilogue> read_epilogue(const Json& json) {
 
 Result<MethodOptions> read_method_options(const Json& json) {
   MethodOptions out;
-  if (const auto epilogues = json.find("epilogues"); epilogues != json.end())
-    for (const Json& entry : *epilogues) {
-      TRY(const Epilogue epilogue, read_epilogue(entry));
-      out.epilogues.push_back(epilogue);
-    }
+  for (const Json& entry : json["epilogues"].items()) {
+    TRY(const Epilogue epilogue, read_epilogue(entry));
+    out.epilogues.push_back(epilogue);
+  }
   return out;
 }
 
 Status begin_method(ProgramHandle& program, std::string_view request) {
-  const Json json = Json::parse(request.begin(), request.end(), nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return invalid("the method's options are no JSON object");
+  TRY(const Json json, Json::parse(request));
+  if (!json.object()) return invalid("the method's options are no JSON object");
   TRY(const MethodOptions options, read_method_options(json));
   return program.stream.begin_method(text(json, "name", "forward"), options);
 }
 
 Result<OptionValue> read_option(const std::string& name, const Json& json) {
-  if (json.is_boolean()) return json.get<bool>();
-  if (json.is_string()) return json.get<std::string>();
-  const auto is_text = [](const Json& item) { return item.is_string(); };
-  if (!json.is_array() || !std::ranges::all_of(json, is_text))
-    return invalid("option '", name, "' is neither true nor false nor a string nor a list of strings");
-  return json.get<std::vector<std::string>>();
+  if (const bool* flag = json.boolean()) return *flag;
+  if (const std::string* text = json.text()) return *text;
+  if (!json.array()) return invalid("option '", name, "' is neither true nor false nor a string nor a list of strings");
+  std::vector<std::string> list;
+  for (const Json& item : json.items()) list.emplace_back(item.string());
+  return list;
 }
 
 Result<LoadOptions> read_options(const Json& json) {
   LoadOptions out;
-  for (const auto& [name, value] : json.items()) {
-    if (name == "files") continue;
-    TRY(const OptionValue option, read_option(name, value));
-    TRY_DO(set_option(out, name, option));
+  for (const JsonMember& member : json.members()) {
+    if (member.name == "files") continue;
+    TRY(const OptionValue option, read_option(member.name, member.value));
+    TRY_DO(set_option(out, member.name, option));
   }
   return out;
 }
 
 Result<ProgramHandle*> begin(Engine& engine, std::string_view text) {
-  const Json json = Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return invalid("the program's options are no JSON object");
+  TRY(const Json json, Json::parse(text));
+  if (!json.object()) return invalid("the program's options are no JSON object");
   TRY(auto files, read_files(json));
   TRY(LoadOptions options, read_options(json));
   options.device = engine.device;
@@ -119,7 +116,7 @@ Json describe(const MethodInfo& info) {
 }
 
 Json describe(const MethodOptions& options) {
-  Json epilogues = Json::array();
+  Json epilogues = Json::Array();
   for (const Epilogue& e : options.epilogues)
     epilogues.push_back({{"kind", epilogue_names[e.kind]},
                          {"output", e.output},
@@ -184,10 +181,11 @@ PTERON_EXPORT(pteron_program_poll) Answer poll(ProgramHandle* program) {
 PTERON_EXPORT(pteron_program_describe) Answer describe_program(ProgramHandle* program) {
   const Program* open = program->stream.program();
   if (!open) return program->engine.fail({ErrorKind::invalid, "the program is not open yet", {}});
-  Json methods = Json::array(), constants = Json::object();
+  Json methods = Json::Array(), constants(Json::Data{Json::Object()});
   for (const MethodInfo& info : open->methods()) {
     methods.push_back(describe(info));
-    if (const auto values = open->constant(info.name)) constants[info.name] = *values;
+    if (const auto values = open->constant(info.name))
+      constants.add(info.name, Json::Array(values->begin(), values->end()));
   }
   return program->engine.tell({{"methods", std::move(methods)}, {"constants", std::move(constants)}});
 }
@@ -208,7 +206,7 @@ PTERON_EXPORT(pteron_program_locate) const NeedRecord* locate(ProgramHandle* pro
 PTERON_EXPORT(pteron_program_report) Answer report(ProgramHandle* program, const char* name, u32 length) {
   const auto reports = program->stream.report({name, length});
   if (!reports) return program->engine.fail(reports.error());
-  Json ops = Json::array();
+  Json ops = Json::Array();
   MemoryReport memory;
   u32 dispatches = 0, pipelines = 0;
   for (const DelegateReport& delegate : *reports) {

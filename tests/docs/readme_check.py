@@ -132,6 +132,10 @@ class Python(Folder):
         check = "assert float(outputs[0].sum()) == 30\n"
         self.call(sys.executable, "-c", given + runtime + check + arrays + check)
 
+    def test_example(self):
+        shown = self.call(sys.executable, SOURCE / "examples" / "python" / "run.py", "model.pte", "x.npy")
+        self.assertEqual("float32 (3, 5) [4. 4. 4. 4. 4. 4. 4. 4.]\n", shown)
+
     def test_page(self):
         arrays, export = code("docs/python.md", "python")
         self.assertIn("['forward'] 4.0", self.call(sys.executable, "-c", arrays))

@@ -7,7 +7,9 @@ network is this machine's.
 import os
 import re
 import shutil
+import signal
 import subprocess
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -102,18 +104,24 @@ class Machine:
         call("chroot", self.root, "chown", "-R", f"{user}:{user}", CLONE)
         return self
 
-    def run(self, *command, user: str = "root", cwd: str = CLONE, fails: bool = False, **variables) -> tuple[str, str]:
-        """The output and the messages of a command, which must succeed, or fail if `fails`. Nothing is a terminal."""
+    def _enter(self, command, user: str, cwd: str, variables: dict) -> list:
         sbin = "" if user != "root" else "/usr/local/sbin:/usr/sbin:/sbin:"
         settings = {name: value for name, value in os.environ.items() if SETTINGS.fullmatch(name) and not HIDING.fullmatch(name)}
         settings |= {"HOME": "/root" if user == "root" else f"/home/{user}", "PATH": f"{sbin}/usr/local/bin:/usr/bin:/bin"}
         enter = ["chroot", f"--userspec={user}:{user}", self.root, "env", "-i"]
         enter += [f"{name}={value}" for name, value in (settings | variables).items()]
-        enter += ["bash", "-c", 'cd "$1" && shift && exec "$@"', "bash", cwd, *command]
+        return [*enter, "bash", "-c", 'cd "$1" && shift && exec "$@"', "bash", cwd, *command]
+
+    def _logs(self) -> list[Path]:
         self.commands += 1
-        files = [LOGS / f"{self.name}-{self.commands}.{stream}" for stream in ("out", "err")]
+        return [LOGS / f"{self.name}-{self.commands}.{stream}" for stream in ("out", "err")]
+
+    def run(self, *command, user: str = "root", cwd: str = CLONE, fails: bool = False, **variables) -> tuple[str, str]:
+        """The output and the messages of a command, which must succeed, or fail if `fails`. Nothing is a terminal."""
+        files = self._logs()
         with open(files[0], "w") as out, open(files[1], "w") as err:
             try:
+                enter = self._enter(command, user, cwd, variables)
                 status = subprocess.run(enter, stdin=subprocess.DEVNULL, stdout=out, stderr=err, timeout=LIMIT).returncode
             except subprocess.TimeoutExpired:
                 status = f"no end after {LIMIT} s"
@@ -121,3 +129,22 @@ class Machine:
         if (status == 0) == fails:
             raise CommandFailed(f"{' '.join(command)}: {status}\n{texts[0][-2000:]}\n{texts[1][-6000:]}")
         return texts[0], texts[1]
+
+    def stop(self, *command, file: str, says: str = "") -> None:
+        """Presses Ctrl-C once a file of the project says something, which must end the command with a word about going on."""
+        files, path = self._logs(), self.inside(f"{CLONE}/{file}")
+        path.unlink(missing_ok=True)
+        with open(files[0], "w") as out, open(files[1], "w") as err:
+            enter = ["env", "--default-signal=INT", *self._enter(command, "root", CLONE, {})]  # a background job ignores Ctrl-C
+            running = subprocess.Popen(enter, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True)
+            end = time.monotonic() + LIMIT
+            while not (path.exists() and (not says or re.search(says, path.read_text(errors="replace")))):
+                if running.poll() is not None or time.monotonic() > end:
+                    os.killpg(running.pid, signal.SIGKILL)
+                    raise CommandFailed(f"{' '.join(command)} did not come to {file}:\n{files[1].read_text()}")
+                time.sleep(0.05)
+            os.killpg(running.pid, signal.SIGINT)
+            status = running.wait(timeout=120)
+        messages = files[1].read_text()
+        if status != -signal.SIGINT or "the same command goes on from here" not in messages:
+            raise CommandFailed(f"{' '.join(command)} ended with {status} after Ctrl-C:\n{messages}")

@@ -64,13 +64,33 @@ def asked_for(machine: Machine, command: str, *groups: str) -> str:
     return line.group()
 
 
-@part("without root, ./run and ./test each print one command that installs all they need")
+@part("without root, ./run and ./test each print one command that installs all they need; with sudo that asks nothing they do it")
 def user():
     machine = Machine("user").clone("user")
     asked_for(machine, "./test", "build", "test", "chromium", "wasm")
     command = asked_for(machine, "./run", "build")
     machine.run("bash", "-c", 'sudo() { env "$@"; }; ' + command, DEBIAN_FRONTEND="noninteractive")
     machine.run("tools/setup", "build", "model", user="user")
+    allow = "apt-get install -y -q sudo && echo 'user ALL=(ALL) NOPASSWD: ALL' > /etc/sudoers.d/user"
+    machine.run("bash", "-c", allow, DEBIAN_FRONTEND="noninteractive")
+    machine.run("tools/setup", "test", user="user")
+    machine.run("dpkg", "-s", *packages("test"))
+
+
+@part("./run goes on after Ctrl-C in the middle of installing, fetching and compiling")
+def stopped():
+    machine = Machine("stopped").clone()
+    machine.stop("./run", file="build/logs/apt.log", says="Unpacking ")
+    machine.stop("./run", file="build/logs/venv.log", says="Collecting pip")
+    first, then = (compiled(machine, done) for done in (9, 1))
+    expect(then < first - 5, f"after files were compiled, {then} of {first} are left")
+
+
+def compiled(machine: Machine, done: int) -> int:
+    """How much there was to do, when it is stopped after some of it."""
+    log = "build/logs/build-release.log"
+    machine.stop("./run", file=log, says=rf"(?m)^\[{done}/\d+\] Building")
+    return int(re.search(r"(?m)^\[1/(\d+)\] (?!Re-)", machine.inside(f"{CLONE}/{log}").read_text()).group(1))
 
 
 @part("./run sets up, builds, and the model answers")
@@ -89,6 +109,27 @@ def again():
     notes = ["-name", "*.lock", "-o", "-name", ".ninja_*", "-o", "-path", "build/logs/*"]
     changed, _ = machine.run("find", "build", "-newer", "/tmp/before", "-type", "f", "-not", "(", *notes, ")")
     expect(not changed, f"it changed:\n{changed}")
+
+
+@part("./run goes on after Ctrl-C in the middle of converting", needs=("run",))
+def converting():
+    machine = newcomer()
+    program = machine.inside(f"{CLONE}/build/models/smollm2.pte")
+    program.unlink()
+    machine.stop(*ASK, file="build/models/smollm2.pte.part")
+    expect(not program.exists(), "what was stopped left a program")
+    expect_words(machine.run(*ASK)[0])
+
+
+@part("./test after ./run finds its tests, and installs and builds only what they need", needs=("run",))
+def only():
+    machine = newcomer()
+    output, messages = machine.run("./test", "--only", "ops-table")
+    expect("100% tests passed" in output, f"./test --only ops-table says:\n{output}")
+    built = {path.name for path in machine.inside(f"{CLONE}/build/release").glob("*_tests")}
+    groups = {path.name for path in machine.inside(f"{CLONE}/build/.setup").iterdir()}
+    expect(not built, f"it also built {built}:\n{messages}")
+    expect(groups == {"build", "model", "test"}, f"it installed {groups}:\n{messages}")
 
 
 @part("cmake --install gives a library that a project finds, and a command", needs=("run",))

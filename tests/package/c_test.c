@@ -176,6 +176,42 @@ static void ops_outside_of_the_delegate_are_named(const char* program_file) {
   pteron_program_release(program);
 }
 
+static pteron_argument described(int32_t kind, uint32_t count) {
+  pteron_argument out;
+  memset(&out, 0, sizeof out);
+  out.kind = kind;
+  out.dtype = PTERON_FLOAT32;
+  out.count = count;
+  for (int i = 0; i < PTERON_MAX_RANK; ++i) out.shape[i] = 3;
+  return out;
+}
+
+static void exporters_can_ask(void) {
+  const pteron_argument x = described(PTERON_ARGUMENT_TENSOR, 2), list = described(PTERON_ARGUMENT_LIST, 2);
+  const pteron_argument relu[] = {x, x};
+  CHECK(pteron_check_op("aten.relu.default", relu, 2, &error) == PTERON_OK);
+  CHECK_ERROR(pteron_check_op("aten.frobnicate.default", relu, 2, &error), PTERON_UNSUPPORTED, "not implemented");
+  CHECK_ERROR(pteron_check_op("aten.relu.default", relu, 0, &error), PTERON_INVALID, "no argument");
+  CHECK_ERROR(pteron_check_op("aten.relu.default", NULL, 2, &error), PTERON_INVALID, "arguments is NULL");
+
+  pteron_argument axis = described(PTERON_ARGUMENT_INTEGER, 0), wide = x;
+  axis.integer = 1;
+  wide.shape[1] = 6;
+  const pteron_argument cat[] = {list, x, x, axis, wide};
+  CHECK(pteron_check_op("aten.cat.default", cat, 5, &error) == PTERON_OK);
+  const pteron_argument cut[] = {list, x};
+  CHECK_ERROR(pteron_check_op("aten.cat.default", cut, 2, &error), PTERON_INVALID, "further items");
+  const pteron_argument nested[] = {list, list, x, x, x};
+  CHECK_ERROR(pteron_check_op("aten.cat.default", nested, 5, &error), PTERON_INVALID, "can't hold lists");
+  const pteron_argument deep[] = {described(PTERON_ARGUMENT_TENSOR, 9), x};
+  CHECK_ERROR(pteron_check_op("aten.relu.default", deep, 2, &error), PTERON_INVALID, "rank 9");
+  const pteron_argument strange[] = {described(99, 0), x};
+  CHECK_ERROR(pteron_check_op("aten.relu.default", strange, 2, &error), PTERON_INVALID, "kind 99");
+  CHECK(pteron_check_delegate("no delegate", 11, &error) != PTERON_OK);
+  pteron_error_release(error);
+  error = NULL;
+}
+
 int main(int argc, char** argv) {
   if (argc != 2) return puts("usage: c_test DATA_FOLDER"), 2;
   CHECK(pteron_c_api() == PTERON_C_API);
@@ -184,6 +220,7 @@ int main(int argc, char** argv) {
   programs_come_from_memory(argv[1]);
   errors_have_kinds(argv[1]);
   nothing_is_no_object();
+  exporters_can_ask();
   ops_outside_of_the_delegate_are_named(file(argv[1], "package/split.pte"));
   printf("%d failures\n", failures);
   return failures != 0;

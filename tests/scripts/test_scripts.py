@@ -47,7 +47,8 @@ class Machine(unittest.TestCase):
 
     def stop(self, *command, when):
         """What a command says that gets Ctrl-C once the file `when` is there."""
-        script = subprocess.Popen(command, cwd=self.project, env=self.env, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        listening = ["env", "--default-signal=INT", *command]  # a background job ignores it
+        script = subprocess.Popen(listening, cwd=self.project, env=self.env, stderr=subprocess.PIPE, text=True, start_new_session=True)
         while not (self.project / when).exists():
             self.assertIsNone(script.poll())
             time.sleep(0.1)

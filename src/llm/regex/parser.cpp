@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "base/utf8.h"
 #include "llm/regex/regex.h"
 #include "llm/text/characters.h"
-#include "llm/text/utf8.h"
 
 #include <algorithm>
 #include <optional>
@@ -9,7 +9,7 @@
 namespace pteron::regex {
 namespace {
 
-constexpr size_t max_bytes = 64 * 1024;
+constexpr size_t max_bytes = 65'536;
 constexpr u32 max_depth = 64, max_count = 100'000;
 
 CharSet one(u32 c) { return {{c, c}}; }

@@ -5,7 +5,7 @@
 #include <cstdio>
 
 int main(int argc, char** argv) {
-  if (argc != 2) return std::puts("usage: consumer MODEL.pte"), 2;
+  if (argc != 2) return std::puts("usage: zeros MODEL.pte"), 2;
   auto program = pteron::Program::load(argv[1]);
   if (!program) return std::puts(program.error().to_string().c_str()), 1;
   auto method = program->method("forward");
