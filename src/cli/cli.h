@@ -37,6 +37,7 @@ void add_info(Command& app, int& exit_code);
 void add_run(Command& app, int& exit_code);
 void add_generate(Command& app, int& exit_code);
 void add_chat(Command& app, int& exit_code);
+void add_serve(Command& app, int& exit_code);
 void add_selftest(Command& app, int& exit_code);
 void add_convert(Command& app, int& exit_code);
 void add_bench(Command& app, int& exit_code);

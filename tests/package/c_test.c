@@ -176,6 +176,43 @@ static void ops_outside_of_the_delegate_are_named(const char* program_file) {
   pteron_program_release(program);
 }
 
+/* The tokens are those that torch gives. */
+static void language_models_answer(const char* data) {
+  static const uint32_t prompt[] = {37, 235, 396, 72, 255, 393, 203}, wanted[] = {334, 423, 454, 293};
+  static float logits[512];
+  char tokenizer[4096], text[64];
+  uint32_t tokens[16];
+  size_t size = 0;
+  pteron_llm* llm = NULL;
+  pteron_session* session = NULL;
+  pteron_piece piece;
+  snprintf(tokenizer, sizeof tokenizer, "%s/tiny_tokenizer/tokenizer.json", data);
+  CHECK(pteron_llm_load(file(data, "llama_tiny/rope_llama/model.pte"), NULL, tokenizer, NULL, &llm, &error) == PTERON_OK);
+  CHECK(pteron_llm_vocabulary(llm) == 512 && pteron_llm_context(llm) == 128);
+  CHECK(pteron_llm_encode(llm, "Hello", 5, 1, tokens, 16, &size, &error) == PTERON_OK && size > 0 && size <= 5);
+  const size_t count = size;
+  CHECK(pteron_llm_decode(llm, tokens, count, text, 2, &size, &error) == PTERON_OK && size == 5 && memcmp(text, "He", 2) == 0);
+  CHECK(pteron_llm_render(llm, "[{\"role\": \"user\", \"content\": \"Hi\"}]", text, 12, &size, &error) == PTERON_OK);
+  CHECK(size > 12 && memcmp(text, "<|im_start|>", 12) == 0);
+  CHECK(pteron_session_create(llm, &session, &error) == PTERON_OK);
+  pteron_llm_release(llm);
+  CHECK_ERROR(pteron_session_next(session, &piece, &error), PTERON_INVALID, "no answer under way");
+  CHECK_ERROR(pteron_session_start(session, prompt, 7, "{\"speed\": 3}", &error), PTERON_INVALID, "no option 'speed'");
+  CHECK_ERROR(pteron_session_start(session, prompt, 7, "{\"seed\": -3}", &error), PTERON_INVALID, "'seed'");
+  CHECK(pteron_session_start(session, prompt, 7, "{\"max_tokens\": 4}", &error) == PTERON_OK);
+  for (int i = 0; i < 4; ++i) {
+    CHECK(pteron_session_next(session, &piece, &error) == PTERON_OK && piece.has_token && piece.token == wanted[i]);
+    CHECK(piece.is_last == (i == 3));
+  }
+  CHECK(piece.reason && strcmp(piece.reason, "max_tokens") == 0);
+  CHECK(pteron_session_logits(session, prompt, 7, logits, 512, &error) == PTERON_OK);
+  for (int i = 0; i < 512; ++i) CHECK(logits[i] <= logits[wanted[0]]);
+  CHECK_ERROR(pteron_session_logits(session, prompt, 7, logits, 5, &error), PTERON_INVALID, "room for 5");
+  pteron_session_release(session);
+  pteron_session_release(NULL);
+  pteron_llm_release(NULL);
+}
+
 static pteron_argument described(int32_t kind, uint32_t count) {
   pteron_argument out;
   memset(&out, 0, sizeof out);
@@ -218,6 +255,7 @@ int main(int argc, char** argv) {
   CHECK(pteron_version()[0] != 0);
   programs_run(argv[1]);
   programs_come_from_memory(argv[1]);
+  language_models_answer(argv[1]);
   errors_have_kinds(argv[1]);
   nothing_is_no_object();
   exporters_can_ask();

@@ -5,6 +5,7 @@ import dataclasses
 import functools
 import hashlib
 import importlib.metadata
+import importlib.util
 import inspect
 import json
 import signal
@@ -20,15 +21,6 @@ VARIANTS = ("static", "dynamic", "half")
 #: own: PteronPartitioner; stock: VulkanPartitioner; portable: none, so that ExecuTorch's CPU kernels do everything.
 WAYS = ("own", "stock", "portable")
 PATIENCE = 900  # seconds for an export
-#: What a program depends on, besides the model.
-SOURCES = {
-    "own": ["python/pteron/partition.py", "python/pteron/_forms.py", "python/pteron/_backend.py", "src/graph/*", "src/ops/*.cpp",
-            "src/ops/*.h"],
-    "stock": [],
-    "portable": [],
-}  # fmt: skip
-
-
 @dataclasses.dataclass(frozen=True)
 class Exported:
     program: bytes = b""
@@ -60,8 +52,12 @@ def dynamic_shapes(model: Model, module: torch.nn.Module):
 
 
 @functools.cache
-def digest(patterns: tuple[str, ...]) -> bytes:
-    files = sorted(path for pattern in patterns for path in ROOT.glob(pattern) if path.is_file())
+def digest(way: str) -> bytes:
+    """Of what a program depends on, besides the model: our exports ask the engine."""
+    files = [Path(__file__).with_name("model.py")]
+    if way == "own":
+        package = Path(importlib.util.find_spec("pteron").submodule_search_locations[0])
+        files += [package / name for name in ("partition.py", "_forms.py", "_backend.py", "libpteron.so.1")]
     return hashlib.sha256(b"".join(path.read_bytes() for path in files)).digest()
 
 
@@ -72,7 +68,7 @@ def versions() -> list[str]:
 
 def key(model: Model, variant: str, way: str) -> str:
     parts = [model.name, variant, way, model.text, repr(model.dynamic), versions()]
-    return hashlib.sha256(json.dumps(parts).encode() + digest((*SOURCES[way], "tests/zoo/model.py"))).hexdigest()[:16]
+    return hashlib.sha256(json.dumps(parts).encode() + digest(way)).hexdigest()[:16]
 
 
 @functools.cache
