@@ -81,7 +81,11 @@ DType Runner::output_dtype(u32 index) const { return compiled().facts.dtype[comp
 Result<i64> Runner::output_number(u32 index) const {
   const ValueId id = compiled().graph.outputs[index];
   if (const auto* fixed = std::get_if<i64>(&compiled().graph.values[id])) return *fixed;
-  if (std::holds_alternative<SymInt>(compiled().graph.values[id])) return planner_.live().number[id];
+  if (std::holds_alternative<SymInt>(compiled().graph.values[id])) {
+    const i64 number = planner_.live().number[id];
+    if (number < INT32_MIN || number > INT32_MAX) return unsupported("output ", index, " is a number with a fraction");
+    return number;
+  }
   return invalid("output ", index, " is a tensor, not a number");
 }
 
