@@ -97,6 +97,9 @@ typedef struct pteron_options {
   size_t data_file_count;
   int32_t require_gpu; /* fail rather than use a software adapter */
   int32_t no_f16;      /* do not use half precision even if the GPU has it */
+  /* Since 3: any option of <pteron/options.h> by its name: "disable_passes=dead-code,swiglu", "f16_kv_cache=true". */
+  const char* const* settings;
+  size_t setting_count;
 } pteron_options;
 
 typedef struct pteron_program pteron_program;

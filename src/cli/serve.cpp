@@ -42,7 +42,7 @@ class Signals {
 
 server::ModelTable::Load loader(const Options& options) {
   return [&options](const std::string& path) -> Result<LanguageModel> {
-    LoadOptions load = options.load_options();
+    TRY(LoadOptions load, options.load_options());
     load.share_device = true;
     TRY_DO(apply_tuning(options, path, load));
     return LanguageModel::load(
@@ -52,12 +52,10 @@ server::ModelTable::Load loader(const Options& options) {
 
 server::ModelTable::LoadEncoder encoder_loader(const Options& options) {
   return [&options](const std::string& path) -> Result<std::optional<server::Encoder>> {
-    LoadOptions look;
-    look.data_files = options.data_files;
-    TRY(const Program program, Program::load(path, std::move(look)));
-    if (!server::Encoder::is_one(program)) return std::nullopt;
-    LoadOptions load = options.load_options();
+    TRY(LoadOptions load, options.load_options());
     load.share_device = true;
+    TRY(const Program program, Program::load(path, load));
+    if (!server::Encoder::is_one(program)) return std::nullopt;
     return server::Encoder::load(path, std::move(load), "");
   };
 }
@@ -93,7 +91,8 @@ Status run(Options& options) {
   server::ModelTable models(loader(options), encoder_loader(options));
   for (const std::string& path : options.models) TRY_DO(models.add(path));
   if (!options.quiet) {
-    TRY(const Device device, Device::shared(options.device_options()));
+    TRY(const DeviceOptions wanted, options.device_options());
+    TRY(const Device device, Device::shared(wanted));
     announce(device);
   }
   TRY(const auto server, server::Server::open(models, options.server));

@@ -93,6 +93,7 @@ Result<std::optional<Sample>> Generation::Impl::choose() {
   switch (session.answer()) {
     case Readback::none: return std::nullopt;
     case Readback::best: return Sample{.token = session.best()};
+    case Readback::scored:
     case Readback::candidates: return sampler.sample(session.candidates());
     case Readback::logits: break;
   }

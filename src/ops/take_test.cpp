@@ -2,7 +2,7 @@
 // Lookups: bad indices are errors wherever they come from, large tables are split.
 #include "gpu/native/native.h"
 #include "gpu/one_op.h"
-#include "graph/context.h"
+#include "runtime/device_inside.h"
 
 namespace pteron::test {
 namespace {
@@ -57,7 +57,7 @@ TEST(Embedding, TableLargerThanOneBindingIsSplit) {
   small.max_storage_binding_bytes = 4096;
   auto raw = gpu::open_device(small);
   ASSERT_TRUE(raw.has_value());
-  const Device tiny(std::make_shared<graph::Context>(*raw));
+  const Device tiny = make_device(std::make_shared<graph::Context>(*raw));
   const Tensor index = tensor_of<i64>(DType::i64, {3}, {999, 0, 300});
   for (const u32 width : {8u, 7u})
     for (const DType dtype : {DType::f32, DType::u8}) {

@@ -85,7 +85,7 @@ void rms_norm(Trials& trials, u32 width) {
   t.run("et_vk.rms_norm.default", {x, kept(w), 1e-6}, {y});
 }
 
-// The best elements of the last row, as a generator asks for them.
+// What a generator asks of the last row, or of every row.
 void best(Trials& trials) {
   Trial& t = trials.emplace_back("epilogues", 0);
   const Array x = random({3, 300}), y = map(x, [](f64 v) { return -v; });
@@ -94,10 +94,20 @@ void best(Trials& trials) {
   std::vector<f64> order(300);
   for (u32 i = 0; i < 300; ++i) order[i] = i;
   std::ranges::stable_sort(order, [&](f64 a, f64 b) { return last[u32(a)] > last[u32(b)]; });
-  t.options.epilogues = {{Epilogue::arg_max, 0, 1}, {Epilogue::top_k, 0, 3}};
+  Array sums({3});
+  for (u32 i = 0; i < 3; ++i) {
+    f64 sum = 0;
+    for (f64 v : row_of(y, i)) sum += std::exp(v);
+    sums.v[i] = std::log(sum);
+  }
+  t.tolerance = 1e-4;
+  t.method_options.epilogues = {{.kind = Epilogue::arg_max},
+                                {.kind = Epilogue::top_k, .k = 3},
+                                {.kind = Epilogue::log_sum_exp, .rows = Epilogue::all}};
   t.expected.push_back(Array({1}, {order[0]}));
   t.expected.push_back(Array({3}, {last[u32(order[0])], last[u32(order[1])], last[u32(order[2])]}));
   t.expected.push_back(Array({3}, {order[0], order[1], order[2]}));
+  t.expected.push_back(sums);
 }
 
 }  // namespace

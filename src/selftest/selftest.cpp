@@ -82,7 +82,7 @@ Status attempt(const Trial& trial, const Device& device, Outcome& outcome) {
   options.device = device;
   options.guards = true;
   TRY(auto program, Program::load(trial.program(), options));
-  TRY(auto method, program.method());
+  TRY(auto method, program.method("forward", trial.method_options));
   const std::vector<TensorView> views(trial.inputs.begin(), trial.inputs.end());
   TRY(const auto outputs, method.execute(views));
   outcome.kernels = method.kernels();

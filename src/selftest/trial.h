@@ -54,7 +54,8 @@ class Trial : public format::ProgramBuilder {
   std::string name;
   f64 tolerance;        // an element may differ by so much, or by so much of its size; whole numbers are exact
   u32 slack = 0;        // by which 8-bit results may differ
-  LoadOptions options;  // routes, epilogues
+  LoadOptions options;  // routes
+  MethodOptions method_options;
   std::vector<Tensor> inputs;
   std::vector<Array> expected;
 

@@ -23,10 +23,9 @@ Result<ModelInfo> language_of(Program& program) {
 }
 
 Json describe(const ModelInfo& info) {
-  Json epilogues = Json::Array();
-  for (const Epilogue& e : info.epilogues())
-    epilogues.push_back({{"kind", e.kind == Epilogue::arg_max ? "argMax" : "topK"}, {"output", e.output}, {"k", e.k}});
-  return {{"vocabulary", info.vocab_size}, {"contextTokens", info.context}, {"epilogues", std::move(epilogues)}};
+  return {{"vocabulary", info.vocab_size},
+          {"contextTokens", info.context},
+          {"methodOptions", wasm::describe(info.method_options())}};
 }
 
 Result<ChatHandle*> create(ProgramHandle& program, Bytes tokenizer, std::string_view chat_template) {

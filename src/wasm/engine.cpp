@@ -2,6 +2,7 @@
 // The engine of a module: errors, its GPU, what it can do.
 #include "base/os.h"
 #include "graph/op.h"
+#include "runtime/device_inside.h"
 #include "wasm/abi.h"
 
 #include <pteron/version.h>
@@ -25,6 +26,10 @@ f64 number(const Json& json, const char* name, f64 otherwise) {
 }
 
 bool flag(const Json& json, const char* name, bool otherwise) { return json[name].flag(otherwise); }
+
+std::string text(const Json& json, const char* name, std::string otherwise) {
+  return json[name].text() ? *json[name].text() : otherwise;
+}
 
 PTERON_EXPORT(pteron_allocate) void* allocate(u32 bytes) { return std::malloc(bytes); }
 PTERON_EXPORT(pteron_free) void release_bytes(void* bytes) { std::free(bytes); }
@@ -51,7 +56,7 @@ PTERON_EXPORT(pteron_engine_open) Answer open_engine(Engine* engine, const char*
 
 // Whether the GPU still works.
 PTERON_EXPORT(pteron_engine_check) Answer check_engine(Engine* engine) {
-  return engine->done(engine->device->context()->device().health());
+  return engine->done(context_of(*engine->device)->device().health());
 }
 
 PTERON_EXPORT(pteron_engine_describe) Answer describe_engine(Engine* engine) {

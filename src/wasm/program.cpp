@@ -2,6 +2,10 @@
 // Programs: the caller brings their bytes, piece by piece.
 #include "wasm/abi.h"
 
+#include <pteron/options.h>
+
+#include <algorithm>
+
 namespace pteron::wasm {
 namespace {
 
@@ -35,26 +39,58 @@ Result<std::vector<StreamedProgram::File>> read_files(const Json& json) {
   return out;
 }
 
+constexpr std::string_view epilogue_names[] = {"argMax", "topK", "logSumExp"};  // by Epilogue::Kind
+
 Result<Epilogue> read_epilogue(const Json& json) {
   Epilogue out;
-  const std::string_view kind = json["kind"].string();
-  if (kind != "argMax" && kind != "topK") return invalid("an epilogue's kind is neither 'argMax' nor 'topK'");
-  out.kind = kind == "argMax" ? Epilogue::arg_max : Epilogue::top_k;
+  const std::string kind = text(json, "kind", ""), rows = text(json, "rows", "last");
+  const auto name = std::ranges::find(epilogue_names, kind);
+  if (name == std::end(epilogue_names))
+    return invalid("an epilogue's kind is '", kind, "'; there are: ", join(epilogue_names));
+  if (rows != "last" && rows != "all")
+    return invalid("an epilogue's rows are '", rows, "'; 'last' or 'all' is possible");
+  out.kind = Epilogue::Kind(name - epilogue_names);
+  out.rows = rows == "all" ? Epilogue::all : Epilogue::last;
   const f64 output = number(json, "output", 0), k = number(json, "k", 1);
-  if (!(output >= 0 && output < 64)) return invalid("an epilogue's output is ", output, "; there are at most 64");
+  if (!(output >= 0 && output <= 0x1p31)) return invalid("an epilogue's output is ", output);
   if (!(k >= 1 && k <= 65536)) return invalid("an epilogue's k is ", k, "; 1 to 65536 are possible");
   out.output = u32(output);
   out.k = u32(k);
   return out;
 }
 
-Result<LoadOptions> read_options(const Json& json) {
-  LoadOptions out;
+Result<MethodOptions> read_method_options(const Json& json) {
+  MethodOptions out;
   for (const Json& entry : json["epilogues"].items()) {
     TRY(const Epilogue epilogue, read_epilogue(entry));
     out.epilogues.push_back(epilogue);
   }
-  for (const Json& pass : json["disabledPasses"].items()) out.disabled_passes.emplace_back(pass.string());
+  return out;
+}
+
+Status begin_method(ProgramHandle& program, std::string_view request) {
+  TRY(const Json json, Json::parse(request));
+  if (!json.object()) return invalid("the method's options are no JSON object");
+  TRY(const MethodOptions options, read_method_options(json));
+  return program.stream.begin_method(text(json, "name", "forward"), options);
+}
+
+Result<OptionValue> read_option(const std::string& name, const Json& json) {
+  if (const bool* flag = json.boolean()) return *flag;
+  if (const std::string* text = json.text()) return *text;
+  if (!json.array()) return invalid("option '", name, "' is neither true nor false nor a string nor a list of strings");
+  std::vector<std::string> list;
+  for (const Json& item : json.items()) list.emplace_back(item.string());
+  return list;
+}
+
+Result<LoadOptions> read_options(const Json& json) {
+  LoadOptions out;
+  for (const JsonMember& member : json.members()) {
+    if (member.name == "files") continue;
+    TRY(const OptionValue option, read_option(member.name, member.value));
+    TRY_DO(set_option(out, member.name, option));
+  }
   return out;
 }
 
@@ -79,7 +115,17 @@ Json describe(const MethodInfo& info) {
   return {{"name", info.name}, {"inputs", describe(info.inputs)}, {"outputs", describe(info.outputs)}};
 }
 
-// Options: files [{name, size}], the .pte first; epilogues [{kind, output, k}]; disabledPasses.
+Json describe(const MethodOptions& options) {
+  Json epilogues = Json::Array();
+  for (const Epilogue& e : options.epilogues)
+    epilogues.push_back({{"kind", epilogue_names[e.kind]},
+                         {"output", e.output},
+                         {"k", e.k},
+                         {"rows", e.rows == Epilogue::all ? "all" : "last"}});
+  return {{"epilogues", std::move(epilogues)}};
+}
+
+// Options: files [{name, size}], the .pte first; those of <pteron/options.h>.
 PTERON_EXPORT(pteron_program_begin) ProgramHandle* begin_program(Engine* engine, const char* options, u32 length) {
   auto program = begin(*engine, {options, length});
   if (program) return *program;
@@ -186,8 +232,10 @@ PTERON_EXPORT(pteron_program_report) Answer report(ProgramHandle* program, const
                                  {"total", memory.total}}}});
 }
 
-PTERON_EXPORT(pteron_program_begin_method) Answer begin_method(ProgramHandle* program, const char* name, u32 length) {
-  return program->engine.done(program->stream.begin_method({name, length}));
+// Options: name; epilogues [{kind, output, k, rows}].
+PTERON_EXPORT(pteron_program_begin_method)
+Answer begin_method(ProgramHandle* program, const char* options, u32 length) {
+  return program->engine.done(begin_method(*program, {options, length}));
 }
 
 PTERON_EXPORT(pteron_program_cancel_method) void cancel_method(ProgramHandle* program) {
@@ -196,7 +244,7 @@ PTERON_EXPORT(pteron_program_cancel_method) void cancel_method(ProgramHandle* pr
 
 PTERON_EXPORT(pteron_program_finish_method) MethodHandle* finish_method(ProgramHandle* program) {
   auto method = program->stream.finish_method();
-  if (method) return new MethodHandle{program->engine, *std::move(method), {}, {}, {}};
+  if (method) return new MethodHandle{program->engine, *std::move(method)};
   program->engine.fail(method.error());
   return nullptr;
 }

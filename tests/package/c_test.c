@@ -105,6 +105,7 @@ static void errors_have_kinds(const char* data) {
   pteron_program* program = NULL;
   pteron_method* method = NULL;
   pteron_options options;
+  const char* const settings[] = {"fast=true", "disable_passes=dead-code"};
   const int64_t shape[] = {3, 5}, other[] = {3, 4}, negative[] = {3, -5};
   const float values[15] = {0};
   pteron_tensor input = tensor(PTERON_FLOAT32, 2, shape, values, sizeof values);
@@ -122,6 +123,14 @@ static void errors_have_kinds(const char* data) {
   options.adapter = "no such GPU";
   CHECK(pteron_program_load(file(data, "ops/add/itself/model.pte"), &options, &program, &error) == PTERON_OK);
   CHECK_ERROR(pteron_method_load(program, "forward", &method, &error), PTERON_NOT_FOUND, "no such GPU");
+  pteron_program_release(program);
+  options.adapter = NULL;
+  options.settings = settings;
+  options.setting_count = 1;
+  CHECK_ERROR(pteron_program_load(file(data, "ops/add/itself/model.pte"), &options, &program, &error), PTERON_INVALID,
+              "option 'fast' is unknown");
+  options.settings = settings + 1;
+  CHECK(pteron_program_load(file(data, "ops/add/itself/model.pte"), &options, &program, &error) == PTERON_OK);
   pteron_program_release(program);
 
   CHECK(pteron_program_load(file(data, "ops/add/itself/model.pte"), NULL, &program, &error) == PTERON_OK);
