@@ -2,7 +2,7 @@
 #include "server/engine/scheduler.h"
 
 #include "gpu/native/native.h"
-#include "graph/context.h"
+#include "runtime/device_inside.h"
 #include "support/fixture.h"
 
 #include <gtest/gtest.h>
@@ -81,7 +81,7 @@ TEST_F(SchedulerTest, ALostDeviceFailsWhatRunsAndTheNextJobWorks) {
   ASSERT_TRUE(scheduler.submit({job(calm, count_up(5, 20))}));
   ASSERT_FALSE(calm->wait());
   doomed->at_piece = [&] {
-    if (doomed->tokens.size() == 3) gpu::destroy_underlying_device(device->context()->device());
+    if (doomed->tokens.size() == 3) gpu::destroy_underlying_device(context_of(*device)->device());
   };
   ASSERT_TRUE(scheduler.submit({job(doomed, count_up(9, 20), 100)}));
   const auto error = doomed->wait();
