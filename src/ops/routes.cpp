@@ -27,6 +27,9 @@ constexpr Route table[] = {
     {"attention", "group", Route::gpu, false, [](const Work& w) { return w.rows <= 128; }},
     {"attention", "tiled", Route::gpu, false, [](const Work& w) { return w.rows > 128; }},
     {"attention", "threads", Route::any, false, nullptr},
+    // The largest element of one row (row_best.cpp).
+    {"arg_max", "parts", Route::gpu, false, [](const Work& w) { return w.columns > 1024; }},
+    {"arg_max", "row", Route::any, false, nullptr},
 };
 
 // What varies is rounded up to a power of two: kernels are not told apart more finely.

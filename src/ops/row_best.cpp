@@ -2,6 +2,7 @@
 // Epilogues of a generator: what it wants to know of the last row of an output, or of every row, so that a step reads
 // back bytes.
 #include "ops/common.h"
+#include "ops/routes.h"
 
 namespace pteron::ops {
 namespace {
@@ -53,10 +54,10 @@ Status arg_max_in_parts(Plan& op, const TensorArg& x, const TensorArg& y) {
 
 // pteron.row_arg_max(x, all, out)
 Status row_arg_max(Plan& op) {
-  // Several rows keep a GPU busy as they are.
-  if (!op.flag(1) && op.device().adapter.type != gpu::AdapterType::cpu)
-    return arg_max_in_parts(op, op.tensor(0), op.output(2));
-  return row_number(op, kernels::row_arg_max);
+  const TensorArg x = op.tensor(0);
+  if (op.flag(1) || x.rank() == 0) return row_number(op, kernels::row_arg_max);  // several rows keep a GPU busy
+  TRY(const std::string_view route, choose_route(op, "arg_max", {.rows = 1, .depth = 1, .columns = x.dim(-1)}));
+  return route == "parts" ? arg_max_in_parts(op, x, op.output(2)) : row_number(op, kernels::row_arg_max);
 }
 
 // pteron.row_log_sum_exp(x, all, out)

@@ -104,7 +104,8 @@ Status calculate(Plan& op) {
     return {};
   }
   const bool has_fraction = !whole || name == "truediv" || (name == "pow" && b < 0);
-  REQUIRE_LIVE(op, has_fraction, name, " of ", a, " and ", b, " does not fit in 64 bits");
+  REQUIRE_LIVE(op, has_fraction, name, " of ", whole_a.value_or(0), " and ", whole_b.value_or(0),
+               " does not fit in 64 bits");
   const f64 real = has_fraction && !divides_by_0 ? reals(a, b) : 0;
   REQUIRE_LIVE(op, std::isfinite(real), name, " of ", a, " and ", b, " is ", real);
   op.set_symreal(2, std::isfinite(real) ? real : 0);

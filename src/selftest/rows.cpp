@@ -86,13 +86,15 @@ void rms_norm(Trials& trials, u32 width) {
 }
 
 // What a generator asks of the last row, or of every row.
-void best(Trials& trials) {
-  Trial& t = trials.emplace_back("epilogues", 0);
-  const Array x = random({3, 300}), y = map(x, [](f64 v) { return -v; });
+void best(Trials& trials, std::string_view route) {
+  constexpr u32 width = 2300;
+  Trial& t = trials.emplace_back(str("epilogues, arg_max ", route), 0);
+  t.options.routes = {str("arg_max=", route)};
+  const Array x = random({3, width}), y = map(x, [](f64 v) { return -v; });
   t.run("aten.neg.default", {x}, {y});
   const auto last = row_of(y, 2);
-  std::vector<f64> order(300);
-  for (u32 i = 0; i < 300; ++i) order[i] = i;
+  std::vector<f64> order(width);
+  for (u32 i = 0; i < width; ++i) order[i] = i;
   std::ranges::stable_sort(order, [&](f64 a, f64 b) { return last[u32(a)] > last[u32(b)]; });
   Array sums({3});
   for (u32 i = 0; i < 3; ++i) {
@@ -121,7 +123,7 @@ void add_rows(Trials& trials) {
     rms_norm(trials, width);
   }
   columns(trials);
-  best(trials);
+  for (std::string_view route : routes_of("arg_max", false)) best(trials, route);
 }
 
 }  // namespace pteron::selftest

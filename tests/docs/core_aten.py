@@ -11,7 +11,8 @@ import torch
 
 HEAD = """// SPDX-License-Identifier: BSD-3-Clause
 // Core ATen: every op that torch {version} tags so, how programs name it, and why Pteron has no kernel for it where it has
-// none. Written by tests/docs/core_aten.py --write; a test compares. docs/ops.md is made of it and of the engine's table.
+// none. Written by tests/docs/core_aten.py --write; a test compares. docs/ops.md is made of it and of the engine's
+// table.
 #pragma once
 
 #include <string_view>
