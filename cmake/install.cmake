@@ -1,5 +1,6 @@
 # What `cmake --install` puts into a prefix, and the packages hold: the command, both libraries, headers, CMake's files.
 include(CMakePackageConfigHelpers)
+add_custom_target(installable DEPENDS pteron pteron_c pteron_cli)  # `cmake --install` builds nothing itself
 install(TARGETS pteron EXPORT pteron-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS pteron_c EXPORT pteron-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS pteron_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

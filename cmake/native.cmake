@@ -36,10 +36,19 @@ target_link_libraries(pteron_internal INTERFACE pteron)
 target_include_directories(pteron_internal INTERFACE ${CMAKE_SOURCE_DIR}/src ${PTERON_GENERATED})
 add_dependencies(pteron_internal pteron_generated)
 
+# The server of `pteron serve`; its page is compiled in.
+file(GLOB PTERON_SERVER_SOURCES CONFIGURE_DEPENDS src/server/*.cpp src/server/*/*.cpp)
+set(page ${CMAKE_SOURCE_DIR}/src/server/page/page.html)
+file(READ ${page} PTERON_PAGE)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${page})
+configure_file(src/server/page/page.cpp.in ${PTERON_GENERATED}/page.cpp @ONLY)
+add_library(pteron_server STATIC ${PTERON_SERVER_SOURCES} ${PTERON_GENERATED}/page.cpp)
+target_link_libraries(pteron_server PUBLIC pteron_internal PRIVATE pteron_warnings)
+
 file(GLOB PTERON_CLI_SOURCES CONFIGURE_DEPENDS src/cli/*.cpp src/cli/editor/*.cpp src/selftest/*.cpp)
 add_executable(pteron_cli ${PTERON_CLI_SOURCES})
 set_target_properties(pteron_cli PROPERTIES OUTPUT_NAME pteron)
-target_link_libraries(pteron_cli PRIVATE pteron_internal pteron_warnings pteron_shipped)
+target_link_libraries(pteron_cli PRIVATE pteron_server pteron_internal pteron_warnings pteron_shipped)
 # As in library.cmake: reading these is half of the work of compiling a file.
 target_precompile_headers(pteron_cli PRIVATE <nlohmann/json.hpp> <algorithm> <array> <cmath> <cstring> <expected> <functional> <map> <memory>
   <optional> <span> <string> <string_view> <unordered_map> <variant> <vector>)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The backend that stock ExecuTorch finds under the names "VulkanBackend" and "PteronBackend" once this library is
 // loaded. All it does is to map contexts, EValues and errors onto the engine.
-#include "gpu/native/native.h"
 #include "loader.h"
+#include "runtime/device_inside.h"
 #include "runtime/method_loading.h"
 #include "trace.h"
 #include "values.h"
@@ -18,12 +18,17 @@ namespace {
 namespace runtime = executorch::runtime;
 
 struct Delegate {
+  Delegate(std::shared_ptr<SharedProgram> shared, std::unique_ptr<graph::Runner> run, graph::State begun, bool times)
+      : program(std::move(shared)), runner(std::move(run)), state(std::move(begun)), profile(times) {}
+
   std::shared_ptr<SharedProgram> program;
-  std::unique_ptr<graph::Instance> instance;
+  std::unique_ptr<graph::Runner> runner;
+  graph::State state;
   bool profile = false;
   std::mutex mutex;  // one step at a time
   std::vector<graph::HostInput> inputs;
   std::vector<i64> numbers;
+  OutputSet wanted;
 };
 
 runtime::Error fail_with(runtime::Error code, const pteron::Error& error) {
@@ -46,15 +51,13 @@ runtime::Error code_of(const LoadError& failure) {
 // Devices and shared constants, opened when first needed.
 class Pool {
  public:
-  Result<std::shared_ptr<graph::Context>> context(const std::string& adapter) {
+  Result<std::shared_ptr<graph::Context>> context(const DeviceOptions& options) {
     const std::scoped_lock lock(mutex_);
-    auto& slot = contexts_[adapter];
+    auto& slot = contexts_[options];
     if (slot && slot->device().health()) return slot;  // a lost device is opened anew
-    gpu::OpenOptions open;
-    open.adapter = adapter;
-    TRY(auto device, gpu::open_device(open));
-    ET_LOG(Info, "pteron: running on %s", device->info().adapter.name.c_str());
-    slot = std::make_shared<graph::Context>(std::move(device));
+    TRY(const Device device, Device::open(options));
+    ET_LOG(Info, "pteron: running on %s", device.adapter().name.c_str());
+    slot = context_of(device);
     return slot;
   }
 
@@ -69,7 +72,7 @@ class Pool {
 
  private:
   std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<graph::Context>> contexts_;
+  std::map<DeviceOptions, std::shared_ptr<graph::Context>> contexts_;
   std::map<std::pair<const void*, const graph::Context*>, std::weak_ptr<SharedProgram>> programs_;
 };
 
@@ -77,7 +80,7 @@ class Backend final : public runtime::BackendInterface {
  public:
   bool is_available() const override {
     try {
-      auto context = pool_.context(defaults().adapter);
+      auto context = pool_.context(defaults().load.device_options);
       if (!context) ET_LOG(Error, "pteron: %s", context.error().to_string().c_str());
       return context.has_value();
     } catch (const std::exception&) {
@@ -137,32 +140,37 @@ class Backend final : public runtime::BackendInterface {
     Options options = defaults();
     if (auto status = apply(options, context.runtime_specs()); !status)
       return fail_with(runtime::Error::InvalidArgument, status.error());
-    auto gpu = pool_.context(options.adapter);
+    auto gpu = pool_.context(options.load.device_options);
     if (!gpu) return fail_with(runtime::Error::NotFound, gpu.error());
 
-    auto delegate = std::make_unique<Delegate>();
-    delegate->program = pool_.program(context.get_named_data_map(), gpu->get());
-    delegate->profile = options.profile;
+    auto program = pool_.program(context.get_named_data_map(), gpu->get());
     const Bytes blob(static_cast<const std::byte*>(processed->data()), processed->size());
-    auto instance = load(*gpu, *delegate->program, blob, context.get_named_data_map(), options);
-    if (!instance)
-      return fail_with(code_of(instance.error()), std::move(instance.error().error).within("loading a delegate"));
-    delegate->instance = *std::move(instance);
+    auto loaded = load(*gpu, *program, blob, context.get_named_data_map(), options);
+    if (!loaded)
+      return fail_with(code_of(loaded.error()), std::move(loaded.error().error).within("loading a delegate"));
+    auto delegate = start(std::move(program), *std::move(loaded), options);
+    if (!delegate)
+      return fail_with(code_of({LoadError::gpu, delegate.error()}),
+                       std::move(delegate.error()).within("loading a delegate"));
     processed->Free();
-    return static_cast<runtime::DelegateHandle*>(delegate.release());
+    return static_cast<runtime::DelegateHandle*>(delegate->release());
   }
 
-  // `args` are the inputs, then the outputs. If the call has fewer outputs than the graph, the graph's first ones are
-  // updated buffers that nobody takes.
+  static Result<std::unique_ptr<Delegate>> start(std::shared_ptr<SharedProgram> program,
+                                                 std::shared_ptr<const graph::LoadedGraph> loaded,
+                                                 const Options& options) {
+    TRY(auto runner, graph::Runner::create(loaded));
+    TRY(auto state, graph::State::create(std::move(loaded)));
+    return std::make_unique<Delegate>(std::move(program), std::move(runner), std::move(state), options.profile);
+  }
+
+  // `args` are the inputs, then the outputs.
   static Status run(Delegate& delegate, runtime::BackendExecutionContext& context,
                     runtime::Span<runtime::EValue*> args) {
-    graph::Instance& instance = *delegate.instance;
-    const graph::Graph& graph = instance.compiled().graph;
-    const size_t inputs = graph.inputs.size(), outputs = graph.outputs.size();
-    if (args.size() < inputs || args.size() > inputs + outputs)
-      return invalid("the delegate has ", inputs, " inputs and ", outputs, " outputs, but is called with ", args.size(),
-                     " values");
-    const size_t bound = args.size() - inputs;
+    graph::Runner& runner = *delegate.runner;
+    const graph::Graph& graph = runner.compiled().graph;
+    const size_t inputs = graph.inputs.size();
+    TRY(const u32 first, graph.first_taken_output(args.size()));
     delegate.inputs.resize(inputs);
     delegate.numbers.resize(inputs);
     for (size_t i = 0; i < inputs; ++i) {
@@ -171,15 +179,15 @@ class Backend final : public runtime::BackendInterface {
       if (!input) return Failure(std::move(input.error()));
       delegate.inputs[i] = *std::move(input);
     }
-    u64 wanted = 0;
-    for (size_t i = 0; i < bound; ++i) wanted |= u64(1) << std::min<size_t>(outputs - bound + i, 63);
-    const bool traced = context.event_tracer() != nullptr && instance.loaded().context->info().features.timestamps;
-    instance.set_profiling(delegate.profile || traced);
+    delegate.wanted.clear();
+    for (size_t i = first; i < graph.outputs.size(); ++i) delegate.wanted.add(u32(i));
+    const bool traced = context.event_tracer() != nullptr && runner.loaded().context->info().features.timestamps;
+    runner.set_profiling(delegate.profile || traced);
     const u64 start = runtime::pal_current_ticks();
-    TRY_DO(instance.begin(delegate.inputs, wanted));
-    TRY_DO(instance.finish());
-    for (size_t i = 0; i < bound; ++i) TRY_DO(write_output(*args[inputs + i], instance, u32(outputs - bound + i)));
-    if (traced) log_ops(*context.event_tracer(), instance, start);
+    TRY_DO(runner.begin(delegate.state, delegate.inputs, delegate.wanted));
+    TRY_DO(runner.finish());
+    for (size_t i = inputs; i < args.size(); ++i) TRY_DO(write_output(*args[i], runner, first + u32(i - inputs)));
+    if (traced) log_ops(*context.event_tracer(), runner, start);
     return {};
   }
 

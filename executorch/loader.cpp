@@ -3,7 +3,7 @@
 
 #include "format/delegate_graph.h"
 #include "graph/loading.h"
-#include "graph/pass.h"
+#include "runtime/method_loading.h"
 
 namespace pteron::et {
 namespace {
@@ -43,17 +43,14 @@ class Loader {
     const u32 blob_source = add_source(format::borrow_memory(blob_, "the delegate's blob"));
     const auto find = [this](std::string_view key) { return find_data(key); };
     TRY(graph::Graph graph, graph::build_graph(parsed, {blob_source, {0, blob_.size()}}, find));
-    graph::CompileOptions options;
-    options.disabled_passes = options_.disabled_passes;
-    options.f16_kv_cache = options_.f16_kv_cache && context_->info().features.f16;  // a wish, as in the reference
-    TRY_DO(graph::run_passes(graph, context_->info(), options));
+    graph::CompileOptions options = compile_options(options_.load);
+    options.f16_kv_cache &= context_->info().features.f16;  // a wish, as in the reference
     return graph::compile(std::move(graph), context_->info(), options);
   }
 
-  Result<std::unique_ptr<graph::Instance>> load(std::shared_ptr<const graph::CompiledGraph> compiled) {
+  Result<std::shared_ptr<const graph::LoadedGraph>> load(std::shared_ptr<const graph::CompiledGraph> compiled) {
     TRY(auto loading, graph::Loading::begin(context_, std::move(compiled), program_.constants));
-    TRY(auto loaded, graph::drive(*loading, sources_, {}));
-    return graph::Instance::create(std::move(loaded));
+    return graph::drive(*loading, sources_, {});
   }
 
  private:
@@ -99,18 +96,17 @@ std::unexpected<LoadError> at(LoadError::Stage stage, Error error) {
 
 }  // namespace
 
-std::expected<std::unique_ptr<graph::Instance>, LoadError> load(const std::shared_ptr<graph::Context>& context,
-                                                                SharedProgram& program, Bytes blob,
-                                                                const executorch::runtime::NamedDataMap* named_data,
-                                                                const Options& options) {
+std::expected<std::shared_ptr<const graph::LoadedGraph>, LoadError> load(
+    const std::shared_ptr<graph::Context>& context, SharedProgram& program, Bytes blob,
+    const executorch::runtime::NamedDataMap* named_data, const Options& options) {
   Loader loader(context, program, blob, named_data, options);
   auto header = loader.read_header();
   if (!header) return at(LoadError::header, std::move(header.error()));
   auto compiled = loader.compile(*header);
   if (!compiled) return at(LoadError::graph, std::move(compiled.error()));
-  auto instance = loader.load(*std::move(compiled));
-  if (!instance) return at(LoadError::gpu, std::move(instance.error()));
-  return *std::move(instance);
+  auto loaded = loader.load(*std::move(compiled));
+  if (!loaded) return at(LoadError::gpu, std::move(loaded.error()));
+  return *std::move(loaded);
 }
 
 }  // namespace pteron::et

@@ -2,7 +2,7 @@
 // Brings a delegate's blob and the named data of its program onto the GPU.
 #pragma once
 
-#include "graph/instance.h"
+#include "graph/runner.h"
 #include "options.h"
 
 #include <map>
@@ -24,9 +24,8 @@ struct LoadError {
   Error error;
 };
 
-std::expected<std::unique_ptr<graph::Instance>, LoadError> load(const std::shared_ptr<graph::Context>& context,
-                                                                SharedProgram& program, Bytes blob,
-                                                                const executorch::runtime::NamedDataMap* named_data,
-                                                                const Options& options);
+std::expected<std::shared_ptr<const graph::LoadedGraph>, LoadError> load(
+    const std::shared_ptr<graph::Context>& context, SharedProgram& program, Bytes blob,
+    const executorch::runtime::NamedDataMap* named_data, const Options& options);
 
 }  // namespace pteron::et

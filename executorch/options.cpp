@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "options.h"
 
-#include "graph/pass.h"
+#include "base/error.h"
 
 #include <executorch/runtime/platform/log.h>
 
@@ -13,42 +13,25 @@ namespace {
 using executorch::runtime::BackendOption;
 using executorch::runtime::kMaxOptionValueLength;
 
+OptionValue value_of(const BackendOption& option) {
+  if (const auto* flag = std::get_if<bool>(&option.value)) return *flag;
+  if (const auto* number = std::get_if<int>(&option.value)) return i64(*number);
+  const auto& chars = std::get<std::array<char, kMaxOptionValueLength>>(option.value);
+  return std::string(chars.data(), strnlen(chars.data(), chars.size()));
+}
+
 template <class T>
 Result<T> value_of(const BackendOption& option, std::string_view type) {
   if (const auto* value = std::get_if<T>(&option.value)) return *value;
   return invalid("option '", option.key, "' must be ", type);
 }
 
-Result<std::string> text_of(const BackendOption& option) {
-  const auto* chars = std::get_if<std::array<char, kMaxOptionValueLength>>(&option.value);
-  if (!chars) return invalid("option '", option.key, "' must be a string");
-  return std::string(chars->data(), strnlen(chars->data(), chars->size()));
-}
-
-std::vector<std::string> split(const std::string& list) {
-  std::vector<std::string> out;
-  for (size_t at = 0; at <= list.size();) {
-    const size_t comma = std::min(list.find(',', at), list.size());
-    if (comma > at) out.push_back(list.substr(at, comma - at));
-    at = comma + 1;
-  }
-  return out;
-}
-
 }  // namespace
 
 Status apply(Options& options, const BackendOption& option) {
   const std::string_view key(option.key, strnlen(option.key, sizeof option.key));
-  if (key == "adapter") {
-    TRY(options.adapter, text_of(option));
-  } else if (key == "disable_passes") {
-    TRY(const std::string list, text_of(option));
-    options.disabled_passes = split(list);
-    TRY_DO(graph::check_pass_names(options.disabled_passes));
-  } else if (key == "profile") {
+  if (key == "profile") {
     TRY(options.profile, value_of<bool>(option, "true or false"));
-  } else if (key == "enable_f16_kv_cache") {
-    TRY(options.f16_kv_cache, value_of<bool>(option, "true or false"));
   } else if (key == "enable_f16_accumulate_gemm") {
     TRY(const bool on, value_of<bool>(option, "true or false"));
     if (on) ET_LOG(Info, "pteron: enable_f16_accumulate_gemm has no effect; Pteron always accumulates in f32");
@@ -57,9 +40,8 @@ Status apply(Options& options, const BackendOption& option) {
     if (tile < 0) return invalid("option 'sdpa_query_tile' is ", tile, "; it must not be negative");
     ET_LOG(Info, "pteron: sdpa_query_tile has no effect; Pteron chooses tiles by shape and device");
   } else {
-    return invalid("option '", key,
-                   "' is unknown; there are: adapter, disable_passes, profile, enable_f16_kv_cache, "
-                   "enable_f16_accumulate_gemm, sdpa_query_tile");
+    TRY_DO(set_option(options.load, key, value_of(option)));
+    if (!options.load.data_files.empty()) return invalid("option '", key, "': give .ptd files to the runtime instead");
   }
   return {};
 }

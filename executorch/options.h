@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Options of a load: what the reference backend understands, under the same names, and Pteron's own.
+// Options of a load: those of <pteron/options.h>, what else the reference backend understands, and `profile`.
 #pragma once
 
-#include "base/error.h"
+#include <pteron/options.h>
 
 #include <executorch/runtime/backend/interface.h>
-
-#include <string>
-#include <vector>
 
 namespace pteron::et {
 
 struct Options {
-  std::string adapter;                       // "adapter": which GPU, by index or part of its name
-  std::vector<std::string> disabled_passes;  // "disable_passes": names, separated by commas
-  bool profile = false;                      // "profile": GPU time per op, even without an event tracer
-  bool f16_kv_cache = false;                 // "enable_f16_kv_cache"
+  LoadOptions load;
+  bool profile = false;  // GPU time per op, even without an event tracer
 };
 
 // Applies one option. Unknown names and wrong types are errors that say what is possible.

@@ -6,16 +6,16 @@
 
 namespace pteron::et {
 
-void log_ops(executorch::runtime::EventTracer& tracer, const graph::Instance& instance, u64 start) {
+void log_ops(executorch::runtime::EventTracer& tracer, const graph::Runner& runner, u64 start) {
   const et_tick_ratio_t ratio = et_pal_ticks_to_ns_multiplier();
   const auto ticks = [&](u64 nanoseconds) {
     return nanoseconds * ratio.denominator / std::max<u64>(ratio.numerator, 1);
   };
   u64 at = start;
-  const auto times = instance.profile();
+  const auto times = graph::profile_of(runner);
   for (size_t i = 0; i < times.size();) {
     // An op may have run several kernels: one event.
-    const graph::Op& op = instance.compiled().graph.ops[times[i].op];
+    const graph::Op& op = runner.compiled().graph.ops[times[i].op];
     u64 nanoseconds = 0;
     const u32 index = times[i].op;
     for (; i < times.size() && times[i].op == index; ++i) nanoseconds += times[i].nanoseconds;

@@ -55,9 +55,9 @@ Result<graph::HostInput> to_host_input(const EValue& value, bool wants_tensor, i
   return out;
 }
 
-Status write_output(EValue& value, const graph::Instance& instance, u32 output) {
-  if (!instance.output_is_tensor(output)) {
-    TRY(const i64 number, instance.output_number(output));
+Status write_output(EValue& value, const graph::Runner& runner, u32 output) {
+  if (!runner.output_is_tensor(output)) {
+    TRY(const i64 number, runner.output_number(output));
     if (!value.isTensor()) {
       value = EValue(number);
       return {};
@@ -71,14 +71,14 @@ Status write_output(EValue& value, const graph::Instance& instance, u32 output) 
   }
   if (!value.isTensor()) return invalid("output ", output, " is a tensor, but the program expects a number");
   Tensor& tensor = value.toTensor();
-  const Shape& shape = instance.output_shape(output);
+  const Shape& shape = runner.output_shape(output);
   std::array<executorch::aten::SizesType, Shape::max_rank> sizes{};
   std::copy(shape.begin(), shape.end(), sizes.begin());
   if (executorch::runtime::resize_tensor(tensor, {sizes.data(), shape.rank()}) != executorch::runtime::Error::Ok)
     return invalid("output ", output, " can't be resized to ", shape);
   TRY(const DType dtype, dtype_of(tensor));
   if (!tensor.mutable_data_ptr() && tensor.nbytes() > 0) return invalid("output ", output, " has no memory");
-  return instance.read_output(output, dtype, {static_cast<std::byte*>(tensor.mutable_data_ptr()), tensor.nbytes()});
+  return runner.read_output(output, dtype, {static_cast<std::byte*>(tensor.mutable_data_ptr()), tensor.nbytes()});
 }
 
 }  // namespace pteron::et

@@ -2,7 +2,7 @@
 // EValues of the runtime and the engine's host values.
 #pragma once
 
-#include "graph/instance.h"
+#include "graph/runner.h"
 
 #include <executorch/runtime/core/evalue.h>
 
@@ -11,6 +11,6 @@ namespace pteron::et {
 // `storage` holds the bytes of a number that the graph wants as a tensor.
 Result<graph::HostInput> to_host_input(const executorch::runtime::EValue& value, bool wants_tensor, i64& storage);
 // Resizes the EValue to the live shape and fills it.
-Status write_output(executorch::runtime::EValue& value, const graph::Instance& instance, u32 output);
+Status write_output(executorch::runtime::EValue& value, const graph::Runner& runner, u32 output);
 
 }  // namespace pteron::et

@@ -8,6 +8,7 @@ Kernel files and the snippets that they use declare bindings in WGSL; this scrip
     //! use NAME…          shared snippets (files under snippets/) that go in front
     //! enable f16|subgroups
     //! variadic           tensors are bound by the specialisation, behind the parameters
+    //! ends               all loops end, whatever the parameters; checked here
 Each src/ops/<noun>.cpp contributes its list `OpList <noun>_ops` to the op table. A file without ops has a header for
 those that use it.
 """
@@ -46,6 +47,36 @@ def without_comments(text: str) -> str:
     return "\n".join(line.split("//", 1)[0].strip() for line in text.splitlines()) + "\n"
 
 
+# Forms of loops that end whatever the parameters: a count up to a bound that the body does not change (the count can't pass
+# it, so it can't wrap); steps up to a bound of constants; a constant that is halved.
+COUNT = re.compile(r"var (?P<name>\w+) = [^;]+; (?P=name) < (?P<bound>[^;]+); (?P=name)\+\+")
+STEPS = re.compile(r"var (?P<name>\w+) = [^;]+; (?P=name) < (?P<bound>[A-Z0-9_u+*/ ]+); (?P=name) \+= [A-Z0-9_u*/ ]+")
+HALVES = re.compile(r"var (?P<name>\w+) = (?P<bound>[A-Z0-9_u/ ]+); (?P=name) > 0u; (?P=name) /= 2u")
+
+
+def body_after(text: str, at: int) -> str:
+    start, depth = text.index("{", at), 0
+    for i in range(start, len(text)):
+        depth += {"{": 1, "}": -1}.get(text[i], 0)
+        if depth == 0:
+            return text[start:i]
+    return text[start:]
+
+
+def endless_loops(text: str) -> list[str]:
+    """Heads of loops that could run forever, as far as this can tell."""
+    text = without_comments(text)
+    out = re.findall(r"\b(?:while\b.*|loop\s*\{)", text)
+    for found in re.finditer(r"\bfor \((.*)\) \{", text):
+        loop = next((m for form in (COUNT, STEPS, HALVES) if (m := form.fullmatch(found.group(1)))), None)
+        used = [loop["name"], *re.findall(r"[a-z_]\w*", loop["bound"])] if loop else []
+        body = body_after(text, found.start())
+        changed = [name for name in used if re.search(rf"(?<![.\w]){name}\s*([-+*/]?=[^=]|\+\+|--)", body)]
+        if not loop or changed:
+            out.append(found.group(0))
+    return out
+
+
 def write_if_changed(path: pathlib.Path, text: str) -> None:
     if not path.exists() or path.read_text() != text:
         path.write_text(text)
@@ -76,6 +107,9 @@ def main() -> None:
                 sys.exit(f"{path}: no snippet '{snippet}'")
         shared = [(ops / "snippets" / f"{snippet}.wgsl").read_text() for snippet in used]
         kinds = bindings_of(path, "".join([*shared, text]))
+        ends = re.search(r"^//! ends$", text, re.M) is not None
+        for loop in endless_loops("".join([*shared, text])) if ends else []:
+            sys.exit(f"{path}: '//! ends' is not shown by the loop '{loop}'")
         header.append(f"extern const graph::KernelSource {name};")
         body.append(f"static constexpr BindingKind {name}_bindings[] = {{{', '.join('BindingKind::' + k for k in kinds)}}};")
         if used:
@@ -83,7 +117,8 @@ def main() -> None:
         uses = f"{name}_uses" if used else "{}"
         body.append(
             f"const graph::KernelSource {name} = {{\"{name}\", {literal(without_comments(text))}, {name}_bindings, {uses}, "
-            f"{str('subgroups' in enabled).lower()}, {str('f16' in enabled).lower()}, {str(variadic).lower()}}};"
+            f"{str('subgroups' in enabled).lower()}, {str('f16' in enabled).lower()}, {str(variadic).lower()}, "
+            f"{str(ends).lower()}}};"
         )
     header.append("}")
     body.append("}\nnamespace pteron::graph {")

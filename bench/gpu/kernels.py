@@ -21,6 +21,7 @@ TRIPS = {
         "1 1 1": Q4_ROWS + PUT + PUT,
         "1 1 1 1": Q4_ROWS + ["SIZE"] + PUT + PUT,
     },
+    "linear_q4_lines": {"": [], "1": ["ROUNDS"]},
     "linear_q4_shared": {
         "1 2 2 1 2": ["up(words, 4)", "4", "8", "4", "4"],
         "1 2 2 1 2 2": ["up(words, 4)", "4", "8", "4", "4", "4"],
@@ -28,15 +29,19 @@ TRIPS = {
     "attention_group": {
         "1 2 1 2 2 2 1": ["1", "4", "up(split_keys, 64)", "6", "6", "min(64, split_keys)", "1"],
         "1 2 1 2 2 2 1 1": ["1", "4", "up(split_keys, 64)", "6", "6", "min(64, split_keys)", "1", "1"],
+        "1": ["tiles"],
     },
-    "attention_merge": {"1 1": ["splits", "splits"]},
+    "attention_merge": {"1 1": ["splits", "splits"], "1": ["rounds"]},
     "attention_tiled": {
         "1 1 2 2 2 3 3 1": ["D", "up(split_keys, TILE)", "up(TILE * 16, 64)", "up(TILE * 16, 64)", "TILE // 4", "16",
                             "16", "VALUE_D"],
     },
+    "arg_max_parts": {"1": ["8"]},
+    "arg_max_join": {"1 1": ["rounds", "8"]},
     "last_arg_max": {"1 1": ["up(width, 256)", "8"]},
 }
 
 WEIGHTS = {
+    "linear_q4_lines": ("lane // 8 * 256 + lane % 8 * 16", "16"),
     "linear_q4_subgroups": ("lane * 256", "16 if PAIRED else 32"),
 }

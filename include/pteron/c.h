@@ -28,7 +28,7 @@ extern "C" {
 #endif
 
 /* Of this header; pteron_c_api() is the library's. A library serves callers with the same or a lower number. */
-#define PTERON_C_API 2
+#define PTERON_C_API 3
 uint32_t pteron_c_api(void);
 /* "0.1.0" */
 const char* pteron_version(void);
@@ -97,6 +97,9 @@ typedef struct pteron_options {
   size_t data_file_count;
   int32_t require_gpu; /* fail rather than use a software adapter */
   int32_t no_f16;      /* do not use half precision even if the GPU has it */
+  /* Since 3: any option of <pteron/options.h> by its name: "disable_passes=dead-code,swiglu", "f16_kv_cache=true". */
+  const char* const* settings;
+  size_t setting_count;
 } pteron_options;
 
 typedef struct pteron_program pteron_program;
@@ -166,11 +169,58 @@ typedef struct pteron_argument {
   const char* text;
 } pteron_argument;
 
-/* Whether an op would run with such arguments: those of its schema in their order, then its result, a tensor, a symbol or
- * a list of tensors. Needs no GPU; the error says why not. */
+/* Whether an op would run with such arguments: those of its schema in their order, then its result, a tensor, a symbol
+ * or a list of tensors. Needs no GPU; the error says why not. */
 pteron_status pteron_check_op(const char* name, const pteron_argument* arguments, size_t count, pteron_error** error);
 /* The same for a whole delegate of a file (a VH00 blob). */
 pteron_status pteron_check_delegate(const void* blob, size_t size, pteron_error** error);
+
+/* ---- Language models (since 3) ---- */
+
+/* May be used by several threads at once. */
+typedef struct pteron_llm pteron_llm;
+/* `tokenizer` and `chat_template` name files; NULL: what the program carries or what lies beside it. */
+pteron_status pteron_llm_load(const char* path, const pteron_options* options, const char* tokenizer,
+                              const char* chat_template, pteron_llm** llm, pteron_error** error);
+void pteron_llm_release(pteron_llm* llm);
+uint32_t pteron_llm_vocabulary(const pteron_llm* llm);
+uint32_t pteron_llm_context(const pteron_llm* llm);
+
+/* These store as much as fits into `capacity` and the size of all of it in `size`, which may be more: call again then.
+ * Texts are given and stored without a zero at their end. */
+pteron_status pteron_llm_encode(const pteron_llm* llm, const char* text, size_t length, int32_t add_special,
+                                uint32_t* tokens, size_t capacity, size_t* size, pteron_error** error);
+pteron_status pteron_llm_decode(const pteron_llm* llm, const uint32_t* tokens, size_t count, char* text,
+                                size_t capacity, size_t* size, pteron_error** error);
+/* The prompt that the chat template makes of a JSON list of {"role": …, "content": …}. */
+pteron_status pteron_llm_render(const pteron_llm* llm, const char* messages, char* text, size_t capacity, size_t* size,
+                                pteron_error** error);
+
+/* A text and the state that the model has from it; for one thread at a time. The llm may be released before it. */
+typedef struct pteron_session pteron_session;
+pteron_status pteron_session_create(pteron_llm* llm, pteron_session** session, pteron_error** error);
+void pteron_session_release(pteron_session* session);
+
+/* Begins an answer; what the prompt has in common with the text before is not read again. `options` is NULL or a JSON
+ * object: max_tokens, temperature, top_k, top_p, min_p, repetition_penalty, presence_penalty, frequency_penalty, seed,
+ * stop (a list of texts), regex, json_schema, logprobs. */
+pteron_status pteron_session_start(pteron_session* session, const uint32_t* prompt, size_t count, const char* options,
+                                   pteron_error** error);
+
+typedef struct pteron_piece {
+  const char* text; /* what has become readable, often nothing; valid until the next call */
+  size_t length;
+  int32_t has_token;
+  uint32_t token;
+  float logprob;      /* if asked for */
+  int32_t is_last;    /* the answer is done */
+  const char* reason; /* then: why it ended, such as "end_token" or "max_tokens" */
+} pteron_piece;
+/* The next token of the answer. */
+pteron_status pteron_session_next(pteron_session* session, pteron_piece* piece, pteron_error** error);
+/* What the model expects behind a text: `capacity` must be the vocabulary's size. */
+pteron_status pteron_session_logits(pteron_session* session, const uint32_t* tokens, size_t count, float* logits,
+                                    size_t capacity, pteron_error** error);
 
 #ifdef __cplusplus
 }

@@ -5,6 +5,9 @@
 // that names the line, never a different text: template inheritance and imports, recursive loops, the filters and
 // methods that deal with HTML, encodings or random numbers, and integers beyond 64 bits. `safe` and `escape` give plain
 // text.
+//
+//   auto form = pteron::ChatTemplate::parse("{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}");
+//   auto text = form->render({.messages = R"([{"role": "user", "content": "Hi"}])"});   // "<user>Hi"
 #pragma once
 
 #include <pteron/result.h>

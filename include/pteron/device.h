@@ -40,14 +40,6 @@ struct GpuUsage {
   u64 prepared_nanoseconds = 0;  // ever, for the step after the one that the GPU worked on
 };
 
-namespace graph {
-class Context;
-}
-namespace gpu {
-struct DeviceInfo;
-}
-AdapterDescription describe_adapter(const gpu::DeviceInfo& info);
-
 // An open GPU. Copies are the same device; programs on one device share their compiled kernels.
 class Device {
  public:
@@ -60,12 +52,12 @@ class Device {
   GpuUsage usage() const;
 
   // For the library's own use.
-  explicit Device(std::shared_ptr<graph::Context> context);
-  const std::shared_ptr<graph::Context>& context() const { return context_; }
+  struct Inside;
+  explicit Device(std::shared_ptr<const Inside> inside) : inside_(std::move(inside)) {}
+  const Inside& inside() const { return *inside_; }
 
  private:
-  std::shared_ptr<graph::Context> context_;
-  std::shared_ptr<const AdapterDescription> adapter_;
+  std::shared_ptr<const Inside> inside_;
 };
 
 }  // namespace pteron

@@ -13,6 +13,7 @@ struct GenerationOptions {
   u64 max_tokens = 256;
   std::vector<std::string> stops;
   std::optional<Grammar> grammar;
+  std::vector<u32> begun;     // of the answer, from before: it goes on behind them as if it had never stopped
   bool ignore_end = false;    // go on behind tokens that end an answer
   bool show_special = false;  // special tokens appear in the text
   // Asked when the context is full, with the answer so far (none: the prompt alone is too long): the text to go on

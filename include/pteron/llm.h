@@ -30,25 +30,27 @@ struct ModelInfo {
   bool position = false;     // there is an input for the position
   bool every_token = false;  // the logits of all tokens of a run come out, not only those of the last
   u32 outputs = 0;           // of the method itself, in front of the epilogues'
-  u32 top_k = 0;             // how many candidates the GPU can pick; 0: the method was loaded without epilogues
+  u32 top_k = 0;             // how many candidates the GPU can pick
   std::optional<u32> bos;
   std::vector<u32> end_tokens;
 
   // The value of a constant method such as get_vocab_size.
   using Constants = std::function<std::optional<std::vector<i64>>(std::string_view name)>;
   static Result<ModelInfo> read(const MethodInfo& method, const Constants& constants);
-  // With these in LoadOptions, a step can read back bytes instead of all logits; `top_k` is then the k of the second.
-  std::vector<Epilogue> epilogues() const;
+  // With these a step can read back bytes instead of all logits: the best token, the `top_k` best, and the logarithm
+  // of the sum that probabilities are relative to.
+  MethodOptions method_options() const;
 };
 
-// What is copied back from the GPU after a run: nothing, the best token, the best few, or the whole row.
-enum class Readback { none, best, candidates, logits };
+// What is copied back from the GPU after a run: nothing, the best token, the best few, the best few with what their
+// probabilities are relative to, or the whole row.
+enum class Readback { none, best, candidates, scored, logits };
 std::string_view name_of(Readback readback);
 
 // A text that a model reads, and the state it has from what it has read so far. Not for two threads at once.
 class Session {
  public:
-  // The method must have the epilogues of `info`, if its top_k is not 0.
+  // The method has the options of `info`.
   Session(Method method, std::shared_ptr<const ModelInfo> info);
   Session(Session&&) noexcept;
   Session& operator=(Session&&) noexcept;
@@ -76,6 +78,7 @@ class Session {
   Readback answer() const;
   u32 best() const;
   Candidates candidates() const;
+  f32 log_sum_exp() const;  // of all logits, if scored: a logit minus this is its log-probability
   std::span<const f32> logits() const;
 
   MethodStats stats() const;
@@ -90,7 +93,7 @@ class Session {
 };
 
 struct LanguageModelOptions {
-  LoadOptions load;           // its epilogues are chosen by the model
+  LoadOptions load;
   std::string tokenizer;      // a file; empty: what the program carries or what lies beside it
   std::string chat_template;  // the same
 };
@@ -99,7 +102,7 @@ struct LanguageModelOptions {
 class LanguageModel {
  public:
   static Result<LanguageModel> load(const std::string& path, LanguageModelOptions options = {});
-  // From a program that was loaded with ModelInfo::epilogues. Without a tokenizer only tokens can be used.
+  // Without a tokenizer only tokens can be used.
   static Result<LanguageModel> create(Program program, std::optional<Tokenizer> tokenizer,
                                       std::optional<ChatTemplate> chat_template);
 

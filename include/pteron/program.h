@@ -7,6 +7,7 @@
 #pragma once
 
 #include <pteron/device.h>
+#include <pteron/output_set.h>
 #include <pteron/progress.h>
 #include <pteron/tensor.h>
 
@@ -17,15 +18,28 @@
 
 namespace pteron {
 
-namespace format {
-class DataSource;
-}
-
-// How an output is shortened on the GPU, in the same submit, so that a generator reads back bytes.
+// How an output is shortened on the GPU, in the same submit, so that a generator reads back bytes. A row is what lies
+// along the output's last axis.
 struct Epilogue {
-  enum Kind { arg_max, top_k } kind = arg_max;
-  u32 output = 0;  // index of the method output; its last axis is searched, in the last row of the others
+  enum Kind {
+    arg_max,      // int32: where the row's largest element is, the first one if several are
+    top_k,        // float32: its k largest, best first; int32: where they are
+    log_sum_exp,  // float32: the logarithm of the sum of e to its elements; an element minus this is its
+                  // log-probability
+  } kind = arg_max;
+  u32 output = 0;  // of the method
   u32 k = 1;
+  // Of the last row only, or of every row of a run, which then is the first axis of the results. A program that gives
+  // only the logits of the last token has one row; see docs/converting.md for those that give all.
+  enum Rows { last, all } rows = last;
+
+  bool operator==(const Epilogue&) const = default;
+};
+
+struct MethodOptions {
+  std::vector<Epilogue> epilogues;  // each adds one output behind the method's own, or two (top_k)
+
+  bool operator==(const MethodOptions&) const = default;
 };
 
 struct LoadOptions {
@@ -40,7 +54,6 @@ struct LoadOptions {
   bool f16_kv_cache = false;  // caches in half the memory; needs a device with f16
   // Words behind every tensor of a step and behind scratch memory that nobody may write: a step fails if a kernel did.
   bool guards = false;
-  std::vector<Epilogue> epilogues;  // each adds an output behind the method's own (top_k: values, then indices)
   ProgressFn progress;
 };
 
@@ -61,7 +74,8 @@ struct MethodStats {
   u32 replanned = 0;
   u32 late_pipelines = 0;  // ever; 0 unless the planner missed a route
   u64 uploaded_bytes = 0, read_back_bytes = 0;
-  u64 gpu_bytes = 0;  // memory of this instance alone
+  u64 gpu_bytes = 0;      // of this method's state: what a further method like it would take
+  u64 working_bytes = 0;  // for steps, shared by all methods that take turns
 };
 
 // What a step's dispatches read and write by what they bind, as if no cache kept anything from one to the next.
@@ -79,7 +93,9 @@ struct OpTiming {
   std::string route;  // "gemm@64x576x192=shared" if other kernels could do the same, see LoadOptions::routes
 };
 
-// A method with its own state (KV caches). Not for two threads at once; different methods are independent.
+// A method with a state of its own (KV caches). Not for two threads at once; different methods are independent. All
+// that a step needs besides the state is borrowed for the time of the step, so that methods that take turns
+// (conversations, say) share it; only those that run at the same time, in several threads, have it each.
 class Method {
  public:
   Method(Method&&) noexcept;
@@ -93,9 +109,9 @@ class Method {
   Result<std::span<const Tensor>> execute(std::initializer_list<TensorView> inputs) {
     return execute(std::span(inputs.begin(), inputs.size()));
   }
-  // The same in two parts, for hosts that must not block. `wanted` has bit i set if output i is to be read back;
-  // work that only unwanted outputs need is skipped. The inputs are borrowed until `finish` is true or an error.
-  Status begin(std::span<const TensorView> inputs, u64 wanted = ~u64(0));
+  // The same in two parts, for hosts that must not block. Only `wanted` outputs are read back; work that only others
+  // need is skipped. The inputs are borrowed until `finish` is true or an error.
+  Status begin(std::span<const TensorView> inputs, const OutputSet& wanted = OutputSet::all());
   Result<bool> finish(bool wait = true);
   std::span<const Tensor> outputs() const;
 
@@ -105,12 +121,13 @@ class Method {
   Result<Method> clone();       // an independent copy in the same state
 
   MethodStats stats() const;
-  // Of the last execute, modelled. Caches count as far as `positions` of them are in use.
+  // Of the last execute, modelled; nothing if another method has run since. Caches count as far as `positions` of them
+  // are in use.
   MemoryTraffic traffic(u32 positions) const;
   // Time per op of the next executes, by GPU timestamps. Slows them down.
   void set_profiling(bool on);
   std::vector<OpTiming> profile() const;
-  // Names of the kernels that the last execute ran, each once.
+  // Names of the kernels that the last execute ran, each once; none if another method has run since.
   std::vector<std::string> kernels() const;
 
  private:
@@ -132,8 +149,9 @@ class Program {
   const std::vector<MethodInfo>& methods() const;
   // Whether the engine can run a method by itself, as far as the file says: not if ops lie outside of the delegate.
   Status check(std::string_view method) const;
-  // Loads a method, or makes another instance of one that is loaded: constants and kernels are shared, state is not.
-  Result<Method> method(std::string_view name = "forward");
+  // Loads a method, or makes another one of what is loaded: all but the state is shared. Other options load it anew,
+  // but for its constants.
+  Result<Method> method(std::string_view name = "forward", const MethodOptions& options = {});
   // The value of a constant method such as get_vocab_size: integers, or nothing if there is no such method.
   std::optional<std::vector<i64>> constant(std::string_view name) const;
   Result<Device> device();
@@ -144,7 +162,6 @@ class Program {
   friend class StreamedProgram;
   struct Impl;
   explicit Program(std::shared_ptr<Impl> impl);
-  static Result<Program> load_from(std::shared_ptr<format::DataSource> source, LoadOptions options);
   std::shared_ptr<Impl> impl_;
 };
 

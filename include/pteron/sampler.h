@@ -16,6 +16,11 @@
 //
 // The same seed gives the same tokens on every platform: the random numbers, the exponential and the order of every sum
 // are defined here and not by a system's library.
+//
+//   auto sampler = pteron::Sampler::create({.temperature = 0.8f, .top_p = 0.95f, .seed = 7});
+//   sampler->add_prompt(prompt);
+//   const u32 token = sampler->sample(logits)->token;
+//   sampler->accept(token);
 #pragma once
 
 #include <pteron/result.h>
@@ -79,6 +84,8 @@ class Sampler {
   // Tokens that penalties know of: repetition looks at both, presence and frequency at the answer.
   void add_prompt(std::span<const u32> tokens);
   void accept(u32 token);
+  // Goes on behind an answer that was begun elsewhere, as if its tokens had been drawn here.
+  void take_up(std::span<const u32> answer);
   // Forgets all tokens and starts the random numbers again.
   void reset();
 

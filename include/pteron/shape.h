@@ -9,15 +9,15 @@
 
 namespace pteron {
 
-// The sizes of a row-major tensor. A plain value: copied, compared, never allocates. Rank 0 is a scalar.
+// The sizes of a row-major tensor. A plain value: copied, compared, never allocates. Rank 0 is a scalar. With more than
+// `max_rank` sizes it is no tensor's shape: its rank is max_rank + 1, which nothing accepts.
 class Shape {
  public:
   static constexpr u32 max_rank = 8;
 
   constexpr Shape() = default;
   constexpr Shape(std::initializer_list<u32> dims) {
-    for (u32 d : dims)
-      if (rank_ < max_rank) dims_[rank_++] = d;
+    for (u32 d : dims) push_back(d);
   }
   static Result<Shape> from(std::span<const u32> dims);
   static Result<Shape> from(std::span<const i64> dims);
@@ -49,7 +49,7 @@ class Shape {
   }
 
   constexpr void push_back(u32 d) {
-    if (rank_ < max_rank) dims_[rank_++] = d;
+    if (rank_ < dims_.size()) dims_[rank_++] = d;
   }
   constexpr bool fits_in(const Shape& max) const {
     if (rank_ != max.rank_) return false;
@@ -66,7 +66,7 @@ class Shape {
 
  private:
   u32 rank_ = 0;
-  std::array<u32, max_rank> dims_{};
+  std::array<u32, max_rank + 1> dims_{};
 };
 
 std::string to_string(const Shape& shape);  // "[1, 127, 8]"

@@ -20,14 +20,18 @@ struct TensorView {
 class Tensor {
  public:
   Tensor() = default;
+  // All zeros.
   Tensor(DType dtype, const Shape& shape) { reshape(dtype, shape); }
 
+  // An error unless these are exactly as many bytes as the shape needs.
   template <class T>
-  static Tensor of(DType dtype, const Shape& shape, std::span<const T> values) {
-    Tensor out(dtype, shape);
-    std::memcpy(out.storage_.data(), values.data(), std::min(out.storage_.size(), values.size_bytes()));
-    return out;
+  static Result<Tensor> of(DType dtype, const Shape& shape, std::span<const T> values) {
+    return from_bytes(dtype, shape, std::as_bytes(values));
   }
+  static Result<Tensor> from_bytes(DType dtype, const Shape& shape, Bytes bytes);
+  static Tensor scalar(i64 value) { return number(DType::i64, value); }
+  static Tensor scalar(f64 value) { return number(DType::f64, value); }
+  static Tensor scalar(bool value) { return number(DType::boolean, value); }
 
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
@@ -53,6 +57,13 @@ class Tensor {
   }
 
  private:
+  template <class T>
+  static Tensor number(DType dtype, T value) {
+    Tensor out(dtype, Shape{});
+    std::memcpy(out.storage_.data(), &value, sizeof value);
+    return out;
+  }
+
   DType dtype_ = DType::f32;
   Shape shape_;
   std::vector<std::byte> storage_;

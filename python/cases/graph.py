@@ -32,7 +32,7 @@ class Value:
 
 
 class Graph:
-    """Takes Python's values for arguments; None is a Null, a list of Values a ValueList."""
+    """Takes Python's values for arguments; None is a Null, a list of Values a ValueList, a tuple a list of doubles."""
 
     def __init__(self, module: torch.nn.Module):
         self.module = module  # what the graph stands for; it has the constants
@@ -74,6 +74,8 @@ class Graph:
                 return self._add(schema.Double(value))
             case str():
                 return self._add(schema.String(value))
+            case tuple():
+                return self._add(schema.DoubleList(list(value)))
             case [Value(), *_]:
                 return self._add(schema.ValueList([self.value(item).id for item in value]))
             case list():

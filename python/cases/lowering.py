@@ -24,6 +24,7 @@ from executorch.backends.vulkan.serialization.vulkan_graph_serialize import (
     flatbuffer_to_vk_graph,
 )
 from executorch.exir import EdgeCompileConfig, to_edge_transform_and_lower
+from executorch.exir.dialects._ops import ops as exir_ops
 from executorch.extension.llm.custom_ops import custom_ops  # noqa: F401  the llama ops
 from torch.export import Dim
 
@@ -92,23 +93,43 @@ def data_files(manager) -> dict[str, bytes]:
         return {path.name: path.read_bytes() for path in sorted(Path(folder).iterdir())}
 
 
+def edge_op(symbol: str):
+    """The op of this name, which the partitioner does not know."""
+    namespace, name, overload = symbol.split(".")
+    return getattr(getattr(getattr(exir_ops.edge, namespace), name), overload)
+
+
 @contextlib.contextmanager
 def limits_of_the_partitioner(case: Case):
     """Lifted for the expected ops if the case goes beyond them."""
     own = dict(vulkan_supported_ops)
-    for op, features in own.items():
-        symbol = op.replace("::", ".") + ".default" if isinstance(op, str) else op.__name__
-        if case.beyond and symbol in case.expect_ops:
+    if case.beyond:
+        known = {op.replace("::", ".") + ".default" if isinstance(op, str) else op.__name__: op for op in own}
+        for symbol in case.expect_ops:
+            op = known.get(symbol) or edge_op(symbol)
             vulkan_supported_ops[op] = OpFeatures(
                 inputs_storage=vulkan_utils.CONTIGUOUS_BUFFER,
                 supports_resize=True,
                 supports_highdim=True,
-                supports_prepacking=features.supports_prepacking,
+                supports_prepacking=op not in own or own[op].supports_prepacking,
             )
     try:
         yield
     finally:
+        vulkan_supported_ops.clear()
         vulkan_supported_ops.update(own)
+
+
+class KeepsExpected(VulkanPartitioner):
+    """Lets the exporter not take apart the ops that a case is about."""
+
+    def __init__(self, case: Case):
+        super().__init__(dict(case.compile))
+        self.expected = [edge_op(symbol)._op for symbol in case.expect_ops if symbol.startswith("aten.")]
+
+    def ops_to_not_decompose(self, ep):
+        ops, filter_fn = super().ops_to_not_decompose(ep)
+        return [*ops, *(op for op in self.expected if op not in ops)], filter_fn
 
 
 def delegates_by_hand(case: Case, inputs: list):
@@ -148,7 +169,9 @@ def own_partitioner():
 def partitioner(case: Case):
     if case.graph:
         return graph.Everything()
-    return (own_partitioner() if case.own else VulkanPartitioner)(dict(case.compile))
+    if case.own:
+        return own_partitioner()(dict(case.compile))
+    return KeepsExpected(case) if case.beyond else VulkanPartitioner(dict(case.compile))
 
 
 def lower(case: Case) -> Lowered:

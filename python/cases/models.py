@@ -82,7 +82,54 @@ class Encoder(nn.Module):
         return y / y.pow(2).sum(-1, keepdim=True).sqrt()
 
 
+class Decoder(nn.Module):
+    """Layers that split their heads before they rotate them, all of a head or a part of it. `parallel`: attention and the
+    feed-forward net read the same input."""
+
+    def __init__(self, rotated, parallel, vocabulary=31, width=32, heads=4, groups=2, layers=2, positions=8):
+        super().__init__()
+        self.heads, self.groups, self.parallel, self.dim = heads, groups, parallel, width // heads
+        self.words, self.head = nn.Embedding(vocabulary, width), nn.Linear(width, vocabulary, bias=False)
+        angles = torch.outer(torch.arange(positions), 100.0 ** -(torch.arange(0, rotated, 2) / rotated)).repeat(1, 2)
+        self.register_buffer("cosines", angles.cos()[None], persistent=False)
+        self.register_buffer("sines", angles.sin()[None], persistent=False)
+        self.register_buffer("hidden", torch.full((positions, positions), -1e9).triu(1), persistent=False)
+        self.layers = nn.ModuleList(nn.ModuleDict({
+            "q": nn.Linear(width, width), "k": nn.Linear(width, groups * self.dim), "v": nn.Linear(width, groups * self.dim),
+            "out": nn.Linear(width, width), "up": nn.Linear(width, 2 * width), "down": nn.Linear(2 * width, width),
+            "norm1": nn.LayerNorm(width), "norm2": nn.LayerNorm(width),
+        }) for _ in range(layers))  # fmt: skip
+
+    def turned(self, x, cosines, sines):
+        width = cosines.shape[-1]
+        rotated, rest = x[..., :width], x[..., width:]
+        low, high = rotated[..., : width // 2], rotated[..., width // 2 :]
+        return torch.cat([rotated * cosines + torch.cat((-high, low), -1) * sines, rest], -1)
+
+    def attend(self, layer, x):
+        batch, count, width = x.shape
+        split = lambda part, heads: part.view(batch, count, heads, self.dim).transpose(1, 2)  # noqa: E731
+        q, k, v = split(layer["q"](x), self.heads), split(layer["k"](x), self.groups), split(layer["v"](x), self.groups)
+        cosines, sines = self.cosines.unsqueeze(1), self.sines.unsqueeze(1)
+        q, k = self.turned(q, cosines, sines), self.turned(k, cosines, sines)
+        k, v = (part.repeat_interleave(self.heads // self.groups, 1) for part in (k, v))
+        y = torch.softmax(q @ k.transpose(2, 3) * self.dim**-0.5 + self.hidden, -1) @ v
+        return layer["out"](y.transpose(1, 2).reshape(batch, count, width))
+
+    def forward(self, tokens):
+        x = self.words(tokens)
+        for layer in self.layers:
+            y = x + self.attend(layer, layer["norm1"](x))
+            x = y + layer["down"](F.gelu(layer["up"](layer["norm2"](x if self.parallel else y))))
+        return self.head(x)
+
+
+ROTARY = "et_vk.apply_rotary_emb_hf.default"
+
 CASES = [
+    case("models/decoder_rotated", lambda: Decoder(8, False), i64(1, 8, low=0, high=31), expect_ops=[ROTARY, EMBEDDING]),
+    case("models/decoder_partly_rotated", lambda: Decoder(4, True, groups=4), i64(2, 8, low=0, high=31),
+         expect_ops=[ROTARY, EMBEDDING]),
     case("models/mobilenet", MobileNet, f32(1, 3, 32, 32), expect_ops=[CLAMPED, CONV, LINEAR]),
     case("models/mobilenet_fp16", MobileNet, f32(1, 3, 32, 32), compile={"force_fp16": True}, nmse=1e-5,
          expect_ops=[CLAMPED, CONV, LINEAR]),

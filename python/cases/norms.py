@@ -10,6 +10,8 @@ s, t = dim("s", 1, 9), dim("t", 1, 5)
 LAYER, GROUP = "aten.native_layer_norm.default", "aten.native_group_norm.default"
 BATCH, RMS = "aten._native_batch_norm_legit_no_training.default", "et_vk.rms_norm.default"
 
+OWN, LEGIT = "aten._native_batch_norm_legit.no_stats", "aten._native_batch_norm_legit.default"
+
 HALF = {"compile": {"force_fp16": True}}
 TIMES = [{"s": 4, "t": 3}, {"s": 1, "t": 1}]
 
@@ -86,6 +88,50 @@ def rms_case(name, width, x, eps=1e-5, half=False, **rest):
     return case(f"rms_norm/{name}", make, x, reference=lambda: RmsReference(width, eps), expect_ops=RMS, **rest)
 
 
+def instance(norm, channels, **options):
+    """A norm that has no statistics but those of its input."""
+    return lambda: trained(norm(channels, track_running_stats=False, **options))
+
+
+def own_statistics(name, x, affine=(True, True), eps=1e-5, **rest):
+    """Batch norm without running statistics: mean and deviation come back."""
+    channels = [f32(x.shape[1])] * sum(affine)
+
+    def norm(x, *given):
+        given = list(given)
+        weight, bias = (given.pop(0) if one else None for one in affine)
+        return torch.ops.aten._native_batch_norm_legit.no_stats(x, weight, bias, True, 0.1, eps)
+
+    def draw(g, x, *given):
+        given = list(given)
+        weight, bias = (given.pop(0) if one else None for one in affine)
+        size = g.shape(x)[1]
+        outputs = [g.like(x), g.tensor(torch.float32, size), g.tensor(torch.float32, size)]
+        g.call(OWN, x, weight, bias, True, 0.1, eps, out=outputs)
+        return outputs
+
+    function = {0: lambda x: norm(x), 1: lambda x, a: norm(x, a), 2: lambda x, a, b: norm(x, a, b)}[len(channels)]
+    return case(f"batch_norm_own/{name}", function, x, *channels, graph=draw, expect_ops=OWN, **rest)
+
+
+def with_statistics(name, x, affine=True, eps=1e-5, **rest):
+    """As a call of torch's op that may update statistics, but does not."""
+    size = x.shape[1]
+    given = [f32(size), f32(size)] if affine else []
+
+    def norm(x, mean, variance, *affine):
+        return torch.ops.aten._native_batch_norm_legit_no_training(x, *(affine or (None, None)), mean, variance, 0.1, eps)[0]
+
+    def draw(g, x, mean, variance, *affine):
+        outputs = [g.like(x), g.tensor(torch.float32, 0), g.tensor(torch.float32, 0)]
+        g.call(LEGIT, x, *(affine or (None, None)), mean, variance, False, 0.1, eps, out=outputs)
+        return outputs[0]
+
+    function = (lambda x, m, v, a, b: norm(x, m, v, a, b)) if affine else (lambda x, m, v: norm(x, m, v))
+    return case(f"batch_norm_legit/{name}", function, x, f32(size), f32(size, low=0.5, high=2), *given, graph=draw,
+                expect_ops=LEGIT, **rest)
+
+
 def far_from_zero(shape):
     """A small variance around a large mean."""
     generator = torch.Generator().manual_seed(sum(shape))
@@ -123,6 +169,17 @@ CASES = [
     case("batch_norm/plain", batch(nn.BatchNorm2d, 5, affine=False), f32(2, 5, 3, 7), expect_ops=BATCH),
     case("batch_norm/eps_one", batch(nn.BatchNorm2d, 5, eps=1.0), f32(2, 5, 3, 7), expect_ops=BATCH),
     case("batch_norm/dynamic", batch(nn.BatchNorm2d, 5), f32(s, 5, t, 3), live=TIMES, expect_ops=BATCH),
+    own_statistics("image", f32(3, 5, 3, 7)),
+    own_statistics("sequence", f32(2, 5, 7), (True, False)),
+    own_statistics("features", f32(9, 5), (False, False)),
+    own_statistics("volume", f32(2, 3, 3, 2, 5), (True, False), eps=0.5),
+    own_statistics("dynamic", f32(s, 5, t, 3), live=TIMES),
+    case("batch_norm_own/instance", instance(nn.InstanceNorm2d, 5, affine=True), f32(2, 5, 3, 7), expect_ops=OWN,
+         beyond=True),
+    with_statistics("image", f32(2, 5, 3, 7)),
+    with_statistics("plain", f32(2, 5, 3, 7), affine=False),
+    with_statistics("features", f32(3, 5), eps=1.0),
+    with_statistics("dynamic", f32(s, 5, t, 3), live=TIMES),
     case("batch_norm/half", half(batch(nn.BatchNorm2d, 5)), f16(2, 5, 3, 7), expect_ops=BATCH),
     rms_case("four_axes", 5, f32(2, 3, 2, 5)),
     rms_case("half", 37, f16(3, 37), half=True),

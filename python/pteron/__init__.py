@@ -17,9 +17,10 @@ of its Vulkan and WebGPU partitioners ask for:
 """
 from pteron import _build, _plugin
 from pteron._engine import Error
+from pteron.llm import LLM, Completion
 from pteron.program import Method, Program, Value, load
 
-__all__ = ["Error", "Method", "Program", "Value", "load"]
+__all__ = ["LLM", "Completion", "Error", "Method", "Program", "Value", "load"]
 __version__ = _build.VERSION
 
 _plugin.register()

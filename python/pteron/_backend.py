@@ -32,7 +32,7 @@ from torch.fx import GraphModule, Node
 from torch.fx.passes.utils.matcher_utils import SubgraphMatcher
 
 from pteron._engine import check_delegate
-from pteron._forms import is_constant, is_symbolic, promoted, stored
+from pteron._forms import is_constant, is_symbolic, name_of, promoted
 
 INT32 = torch.iinfo(torch.int32)
 
@@ -98,6 +98,25 @@ class Promote(ExportPass):
         return PassResult(graph_module, changed)
 
 
+class HideFromLinear(ExportPass):
+    """Products that are not what `linear` computes: scaled, or with a bias that is no row. The wheel's pass looks for a
+    transposition right behind the product; a copy in between, which goes later, keeps it away."""
+
+    def call(self, graph_module: GraphModule) -> PassResult:
+        changed = False
+        for node in graph_module.graph.find_nodes(op="call_function", target=ops.edge.aten.addmm.default):
+            bias, _, matrix = node.args[:3]
+            if bias.meta["val"].dim() == 1 and all(node.kwargs.get(name, 1) == 1 for name in ("beta", "alpha")):
+                continue
+            with graph_module.graph.inserting_before(node):
+                copy = graph_module.graph.call_function(ops.edge.aten.clone.default, (matrix,))
+            copy.meta["val"] = matrix.meta["val"]
+            node.args = (*node.args[:2], copy)
+            changed = True
+        graph_module.recompile()
+        return PassResult(graph_module, changed)
+
+
 class Builder(VkGraphBuilder):
     def maybe_add_constant_tensor(self, node: Node) -> int:
         if is_constant(self.program, node):
@@ -114,6 +133,10 @@ class Builder(VkGraphBuilder):
             self.node_to_value_ids[node] = self.create_symint_value()
             return self.node_to_value_ids[node]
         return super().create_node_value(node)
+
+    def process_call_function_node(self, node: Node) -> None:
+        super().process_call_function_node(node)
+        self.chain[-1].name = name_of(node)
 
 
 def keep_updates(program: ExportedProgram) -> ExportedProgram:
@@ -161,7 +184,7 @@ class PteronBackend(BackendDetails):
         program = apply_passes(
             program,
             [
-                AddmmToLinearTransform(), FuseBatchNormPass(program), AddmmToLinearTransform(), Promote(), FusePatterns(),
+                HideFromLinear(), AddmmToLinearTransform(), FuseBatchNormPass(program), AddmmToLinearTransform(), Promote(), FusePatterns(),
                 FuseClampPass(), RemoveRedundantOpsTransform(), FuseQuantizedOpsTransform(), keep_updates, SpecPropPass(),
                 RemoveAssertsTransform(), ConstraintBasedSymShapeEvalPass(),
             ],

@@ -5,7 +5,7 @@ import functools
 import os
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from ctypes import POINTER, byref, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 from pathlib import Path
 from typing import NamedTuple
@@ -44,7 +44,7 @@ class _Value(ctypes.Structure):
 class _Options(ctypes.Structure):
     _fields_ = [
         ("size", c_size_t), ("adapter", c_char_p), ("data_files", POINTER(c_char_p)), ("data_file_count", c_size_t),
-        ("require_gpu", c_int32), ("no_f16", c_int32),
+        ("require_gpu", c_int32), ("no_f16", c_int32), ("settings", POINTER(c_char_p)), ("setting_count", c_size_t),
     ]  # fmt: skip
 
 
@@ -208,12 +208,27 @@ class Method:
         return array if self._outputs[index].is_tensor else array.item()
 
 
+def _setting(name: str, value: object) -> bytes:
+    """An option as the C interface has it."""
+    if isinstance(value, bool):
+        value = str(value).lower()
+    elif not isinstance(value, str) and isinstance(value, Iterable):
+        value = ",".join(map(str, value))
+    return f"{name}={value}".encode()
+
+
 class Program:
-    def __init__(self, path: str | os.PathLike[str], data: str | os.PathLike[str] | None) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], data: str | os.PathLike[str] | None, given: Mapping[str, object]
+    ) -> None:
         self._handle = c_void_p()
         files = [] if data is None else [os.fsencode(data)]
-        options = _Options(size=ctypes.sizeof(_Options), data_file_count=len(files))
+        settings = [_setting(name, value) for name, value in given.items()]
+        options = _Options(
+            size=ctypes.sizeof(_Options), data_file_count=len(files), setting_count=len(settings)
+        )
         options.data_files = (c_char_p * len(files))(*files)
+        options.settings = (c_char_p * len(settings))(*settings)
         _call(_c.pteron_program_load, os.fsencode(path), byref(options), byref(self._handle))
         weakref.finalize(self, _c.pteron_program_release, self._handle)
         count = _c.pteron_program_method_count(self._handle)

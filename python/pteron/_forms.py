@@ -34,9 +34,11 @@ def is_constant(program: ExportedProgram, node: Node) -> bool:
     return node.op == "get_attr" or is_param(program, node) or is_buffer(program, node) or is_lifted_tensor_constant(program, node)
 
 
-def name_of(target) -> str:
-    """As it stands in a file."""
-    return target.__name__
+def name_of(node: Node) -> str:
+    """As it stands in a file; an op of ATen that the exporter left as it was gets the name that it has elsewhere."""
+    target = node.target
+    plain = isinstance(target, torch._ops.OpOverload) and target.namespace == "aten" and not is_symbolic(node)
+    return f"aten.{target.__name__}" if plain else target.__name__
 
 
 def form(tensor: torch.Tensor, constant: bool = False, dtype: torch.dtype | None = None) -> Form:
@@ -111,7 +113,7 @@ def refused(node: Node, program: ExportedProgram) -> str | None:
     """Why the engine does not compute a node, or None."""
     try:
         told = [_told(value, program, promoted(node)) for value in arguments(node)]
-        return refusal(name_of(node.target), *told, _result(node.meta.get("val")))
+        return refusal(name_of(node), *told, _result(node.meta.get("val")))
     except Unsupported as error:
         return str(error)
 

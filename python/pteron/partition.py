@@ -19,13 +19,14 @@ from executorch.backends.vulkan.partitioner.vulkan_partitioner import ops_not_to
 from executorch.exir.backend.partitioner import DelegationSpec, Partitioner, PartitionResult
 from executorch.exir.backend.utils import tag_constant_data, tag_mutated_buffer
 from executorch.exir.dialects._ops import ops
+from torch._export.utils import is_lifted_tensor_constant
 from torch.export import ExportedProgram
 from torch.fx import Node
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 
 from pteron._backend import INT32, PteronBackend, fusable_nodes
-from pteron._forms import is_constant, is_getitem, is_symbolic, refused
+from pteron._forms import is_getitem, is_symbolic, refused
 
 #: Removed on the way: what they assert is checked by the exporter's caller or by the engine.
 ASSERTIONS = {torch.ops.aten._assert_scalar.default, torch.ops.aten.sym_constrain_range_for_size.default}
@@ -76,10 +77,12 @@ class Support(OperatorSupportBase):
         return node.op == "call_function" and self.reason(node) is None
 
 
-def works_on_tensors(nodes) -> bool:
-    """A delegate of sizes alone, or of nothing that comes in, would only cost time."""
+def works_on_tensors(nodes, program: ExportedProgram) -> bool:
+    """A delegate of sizes alone, or of constants that the model writes down, would only cost time; the exporter's passes
+    can't trace the latter."""
     compute = [node for node in nodes if not is_symbolic(node) and node.target not in ASSERTIONS and not is_getitem(node)]
-    return any(source not in nodes and not is_symbolic(source) for node in compute for source in node.all_input_nodes)
+    sources = {source for node in compute for source in node.all_input_nodes if source not in nodes}
+    return any(not is_symbolic(source) and not is_lifted_tensor_constant(program, source) for source in sources)
 
 
 class PteronPartitioner(Partitioner):
@@ -109,7 +112,7 @@ class PteronPartitioner(Partitioner):
         ).propose_partitions()
         tags = {}
         for partition in found:
-            if works_on_tensors(partition.nodes):
+            if works_on_tensors(partition.nodes, exported_program):
                 tags[f"pteron{partition.id}"] = self.delegation_spec
                 for node in partition.nodes:
                     node.meta["delegation_tag"] = f"pteron{partition.id}"

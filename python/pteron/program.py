@@ -6,7 +6,7 @@ installed.
 """
 import functools
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
@@ -66,9 +66,9 @@ class Program:
     ['forward']
     """
 
-    def __init__(self, path: Path, data: Path | None) -> None:
+    def __init__(self, path: Path, data: Path | None, options: Mapping[str, object]) -> None:
         self._path, self._data = path, data
-        self._engine = _engine.Program(path, data)
+        self._engine = _engine.Program(path, data, options)
         self._methods: dict[str, Method] = {}
 
     @property
@@ -101,8 +101,13 @@ class Program:
         return self.method()(*inputs)
 
 
-def load(path: str | os.PathLike[str], data: str | os.PathLike[str] | None = None) -> Program:
+def load(
+    path: str | os.PathLike[str], data: str | os.PathLike[str] | None = None, **options: bool | str | Sequence[str]
+) -> Program:
     """Opens a program (`.pte`) and, if its weights are kept apart, the file that holds them (`.ptd`).
+
+    `options` are those of the command line and of the plugin, by name: adapter, require_gpu, f16, subgroups,
+    disable_passes, f16_kv_cache, routes, guards.
 
     >>> load("elsewhere.pte")
     Traceback (most recent call last):
@@ -111,4 +116,4 @@ def load(path: str | os.PathLike[str], data: str | os.PathLike[str] | None = Non
     for file in (path, data):
         if file is not None:
             os.stat(file)
-    return Program(Path(path), None if data is None else Path(data))
+    return Program(Path(path), None if data is None else Path(data), options)

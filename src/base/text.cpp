@@ -4,6 +4,8 @@
 #include "base/decimal.h"
 #include "base/error.h"
 
+#include <pteron/tensor.h>
+
 #include <cmath>
 
 namespace pteron {
@@ -74,5 +76,17 @@ Result<Shape> shape_from(std::span<const T> dims) {
 
 Result<Shape> Shape::from(std::span<const u32> dims) { return shape_from(dims); }
 Result<Shape> Shape::from(std::span<const i64> dims) { return shape_from(dims); }
+
+Result<Tensor> Tensor::from_bytes(DType dtype, const Shape& shape, Bytes bytes) {
+  if (shape.rank() > Shape::max_rank)
+    return unsupported("a tensor has more than ", Shape::max_rank, " dimensions; at most so many are supported");
+  const u64 needed = shape.numel() == UINT64_MAX ? UINT64_MAX : shape.numel() * size_of(dtype);
+  if (bytes.size() != needed)
+    return invalid("a tensor of shape ", shape, " ", dtype, " needs ", needed, " bytes, but ", bytes.size(),
+                   " were given");
+  Tensor out(dtype, shape);
+  if (!bytes.empty()) std::memcpy(out.storage_.data(), bytes.data(), bytes.size());
+  return out;
+}
 
 }  // namespace pteron

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The C interface on the public C++ one.
 #include "c/call.h"
+#include "c/options.h"
 
 #include <pteron/pteron.h>
 
@@ -18,30 +19,12 @@ struct pteron_method {
 namespace {
 
 using namespace pteron;
-using c::call, c::require;
+using c::call, c::read_options, c::require;
 
 // The numbers of the C interface are fixed; these of C++ may only grow with them.
 static_assert(PTERON_INVALID == int(ErrorKind::invalid) + 1 && PTERON_INTERNAL == int(ErrorKind::internal) + 1);
 static_assert(PTERON_BOOL == int(DType::boolean) && PTERON_INT64 == int(DType::i64));
 static_assert(PTERON_MAX_RANK == Shape::max_rank);
-
-Result<LoadOptions> read_options(const pteron_options* given) {
-  LoadOptions out;
-  out.share_device = true;
-  if (!given) return out;
-  if (given->size < sizeof(pteron_options))
-    return invalid("the options' size is ", given->size, "; set it to sizeof(pteron_options), which is ",
-                   sizeof(pteron_options));
-  if (given->adapter) out.device_options.adapter = given->adapter;
-  out.device_options.require_gpu = given->require_gpu != 0;
-  out.device_options.f16 = given->no_f16 == 0;
-  TRY_DO(require(given->data_files || given->data_file_count == 0, "data_files"));
-  for (size_t i = 0; i < given->data_file_count; ++i) {
-    TRY_DO(require(given->data_files[i], "a data file's name"));
-    out.data_files.emplace_back(given->data_files[i]);
-  }
-  return out;
-}
 
 Result<TensorView> read_tensor(const pteron_tensor& given, size_t index) {
   if (given.dtype < 0 || given.dtype > PTERON_INT64)

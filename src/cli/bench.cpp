@@ -148,9 +148,9 @@ f64 milliseconds_since(std::chrono::steady_clock::time_point start) {
 
 Status run(const Options& options) {
   const auto start = std::chrono::steady_clock::now();
-  TRY(const Device device, Device::open(options.device_options()));
+  TRY(LoadOptions load, options.load_options());
+  TRY(const Device device, Device::open(load.device_options));
   const f64 device_ms = milliseconds_since(start);
-  LoadOptions load = options.load_options();
   load.device = device;
   TRY_DO(apply_tuning(options, options.model, load));
   TRY(Subject subject, load_subject(options.model, options.method, load));
@@ -166,7 +166,7 @@ Status run(const Options& options) {
               {"adapter_type", device.adapter().type},
               {"f16", device.adapter().f16},
               {"tuned", !load.routes.empty()},
-              {"kv", options.kv},
+              {"kv", load.f16_kv_cache ? "f16" : "f32"},
               {"version", version()},
               {"commit", *PTERON_COMMIT ? PTERON_COMMIT : "unknown"},
               {"load_ms", load_ms},

@@ -9,36 +9,51 @@
 
 namespace pteron::cli {
 
-DeviceOptions Common::device_options() const {
-  DeviceOptions options;
-  options.adapter = adapter;
-  options.require_gpu = require_gpu;
-  options.f16 = !no_f16;
-  return options;
-}
-
-LoadOptions Common::load_options() const {
+Result<LoadOptions> Common::load_options() const {
   LoadOptions options;
-  options.device_options = device_options();
-  options.data_files = data_files;
-  options.disabled_passes = disabled_passes;
-  options.f16_kv_cache = kv == "f16";
+  for (const OptionInfo& info : load_option_names()) {
+    if (const auto flag = flags.find(info.name); flag != flags.end() && flag->second)
+      TRY_DO(set_option(options, info.name, !info.argument.starts_with("--no-")));
+    if (const auto text = texts.find(info.name); text != texts.end() && !text->second.empty())
+      TRY_DO(set_option(options, info.name, text->second));
+    if (const auto list = lists.find(info.name); list != lists.end())
+      TRY_DO(set_option(options, info.name, list->second));
+  }
   if (!quiet) options.progress = progress_bar();
   return options;
 }
 
+Result<DeviceOptions> Common::device_options() const {
+  TRY(const LoadOptions options, load_options());
+  return options.device_options;
+}
+
+namespace {
+
+void add_options(Command& command, Common& common, std::initializer_list<std::string_view> names) {
+  for (const OptionInfo& info : load_option_names()) {
+    if (std::ranges::find(names, info.name) == names.end()) continue;
+    const std::string argument(info.argument), what(info.what);
+    if (info.kind == OptionInfo::list)
+      command.add_option(argument, &common.lists[info.name], what);
+    else if (info.kind == OptionInfo::text)
+      command.add_option(argument, &common.texts[info.name], what);
+    else if (info.on == "true")
+      command.add_flag(argument, &common.flags[info.name], what);
+    else
+      command.add_option(argument, &common.texts[info.name], what)
+          ->one_of({std::string(info.off), std::string(info.on)});
+  }
+}
+
+}  // namespace
+
 void add_device_flags(Command& command, Common& common) {
-  command.add_option("--adapter", &common.adapter, "GPU to use: an index or a part of its name (see 'pteron devices')");
-  command.add_flag("--require-gpu", &common.require_gpu, "Fail rather than use a software adapter");
-  command.add_flag("--no-f16", &common.no_f16, "Do not use half precision even if the GPU has it");
+  add_options(command, common, {"adapter", "require_gpu", "f16"});
 }
 
 void add_program_flags(Command& command, Common& common) {
-  command.add_option("--data", &common.data_files, "External constants (.ptd) of the program");
-  command.add_option("--disable-pass", &common.disabled_passes,
-                     "Switch a graph rewrite off (see 'pteron info --passes')");
-  command.add_option("--kv", &common.kv, "KV caches: f32 as in the program (default), or f16 in half the memory")
-      ->one_of({"f32", "f16"});
+  add_options(command, common, {"data_files", "disable_passes", "f16_kv_cache"});
   command.add_flag("--no-tuning", &common.no_tuning, "Ignore what 'pteron tune' has found out");
   command.add_flag("--json", &common.json, "Print one JSON object");
   command.add_flag("-q,--quiet", &common.quiet, "No progress");

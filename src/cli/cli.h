@@ -5,10 +5,12 @@
 #include "base/error.h"
 #include "cli/command.h"
 
+#include <pteron/options.h>
 #include <pteron/pteron.h>
 
 #include <charconv>
 #include <limits>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -17,18 +19,16 @@ namespace pteron::cli {
 enum ExitCode { ok = 0, failed = 1, usage = 2 };
 
 struct Common {
-  std::string adapter;
-  bool require_gpu = false;
-  bool no_f16 = false;
-  std::string kv = "f32";
   bool no_tuning = false;
   bool json = false;
   bool quiet = false;
-  std::vector<std::string> data_files;
-  std::vector<std::string> disabled_passes;
+  // What was given of <pteron/options.h>, by name.
+  std::map<std::string_view, bool> flags;
+  std::map<std::string_view, std::string> texts;
+  std::map<std::string_view, std::vector<std::string>> lists;
 
-  DeviceOptions device_options() const;
-  LoadOptions load_options() const;
+  Result<DeviceOptions> device_options() const;
+  Result<LoadOptions> load_options() const;
 };
 
 // Each adds a subcommand; its callback sets `exit_code`.
@@ -37,6 +37,7 @@ void add_info(Command& app, int& exit_code);
 void add_run(Command& app, int& exit_code);
 void add_generate(Command& app, int& exit_code);
 void add_chat(Command& app, int& exit_code);
+void add_serve(Command& app, int& exit_code);
 void add_selftest(Command& app, int& exit_code);
 void add_convert(Command& app, int& exit_code);
 void add_bench(Command& app, int& exit_code);

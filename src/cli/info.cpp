@@ -142,13 +142,15 @@ int run(const Options& options) {
     std::fprintf(stderr, "pteron: info needs a program: pteron info MODEL.pte\n");
     return usage;
   }
+  const auto load = options.load_options();
+  if (!load) return report(load.error());
   std::optional<Device> device;
-  if (!options.adapter.empty()) {
-    auto opened = Device::open(options.device_options());
+  if (!load->device_options.adapter.empty()) {
+    auto opened = Device::open(load->device_options);
     if (!opened) return report(opened.error());
     device = *std::move(opened);
   }
-  auto program = inspect(options.model, options.load_options(), device ? &*device : nullptr);
+  auto program = inspect(options.model, *load, device ? &*device : nullptr);
   if (!program) return report(program.error());
   if (options.json)
     std::printf("%s\n", to_json(*program).dump(2, ' ', false, Json::error_handler_t::replace).c_str());
@@ -175,7 +177,8 @@ void add_info(Command& app, int& exit_code) {
       app.add_subcommand("info", "Show what is in a program and the GPU memory it needs, without using a GPU");
   auto options = std::make_shared<Options>();
   command->add_option("MODEL", &options->model, "Program (.pte)");
-  command->add_option("--adapter", &options->adapter, "Plan for this GPU rather than for WebGPU's default limits");
+  command->add_option("--adapter", &options->texts["adapter"],
+                      "Plan for this GPU rather than for WebGPU's default limits");
   command->add_flag("--passes", &options->passes, "List the graph rewrites");
   add_program_flags(*command, *options);
   command->callback([options, &exit_code] { exit_code = run(*options); });

@@ -45,7 +45,7 @@ void add_language_flags(Command& command, LanguageOptions& options) {
 }
 
 Result<LanguageModel> load_language_model(const LanguageOptions& options) {
-  LoadOptions load = options.load_options();
+  TRY(LoadOptions load, options.load_options());
   TRY_DO(apply_tuning(options, options.model, load));
   TRY(LanguageModel model, LanguageModel::load(options.model, {.load = std::move(load),
                                                                .tokenizer = options.tokenizer,

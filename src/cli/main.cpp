@@ -36,6 +36,7 @@ int main(int argc, char** argv) {
   cli::add_run(commands, exit_code);
   cli::add_generate(commands, exit_code);
   cli::add_chat(commands, exit_code);
+  cli::add_serve(commands, exit_code);
   cli::add_selftest(commands, exit_code);
   cli::add_convert(commands, exit_code);
   cli::add_bench(commands, exit_code);

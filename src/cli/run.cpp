@@ -48,14 +48,16 @@ void print_profile(const Method& method) {
 int report_with_help(const Options& options, const Error& error) {
   const int code = report(error);
   if (error.kind != ErrorKind::unsupported) return code;
-  if (const auto program = inspect(options.model, options.load_options()))
+  const auto load = options.load_options();
+  if (!load) return code;
+  if (const auto program = inspect(options.model, *load))
     for (const MethodReport& method : program->methods)
       if (method.info.name == options.method && !method.remedy.python.empty()) print_outside(stderr, method);
   return code;
 }
 
 Status run(const Options& options) {
-  LoadOptions load = options.load_options();
+  TRY(LoadOptions load, options.load_options());
   TRY_DO(apply_tuning(options, options.model, load));
   TRY(auto program, Program::load(options.model, std::move(load)));
   TRY(auto method, program.method(options.method));

@@ -26,7 +26,8 @@ void print(const selftest::Outcome& outcome) {
 }
 
 Result<bool> run(const Options& options) {
-  TRY(const Device device, Device::open(options.device_options()));
+  TRY(const DeviceOptions wanted, options.device_options());
+  TRY(const Device device, Device::open(wanted));
   announce(device);
   nlohmann::json list = nlohmann::json::array();
   const auto summary = selftest::run(device, options.only, [&](const selftest::Outcome& outcome) {

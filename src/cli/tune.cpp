@@ -170,7 +170,7 @@ void print(const Json& measured, const std::vector<std::string>& routes, const s
 }
 
 Status run(const Options& options) {
-  LoadOptions load = options.load_options();
+  TRY(LoadOptions load, options.load_options());
   TRY(const Device device, Device::open(load.device_options));
   load.device = device;
   if (!options.quiet) announce(device);

@@ -45,15 +45,12 @@ Result<Tensor> made_up(const ValueInfo& info) {
 }  // namespace
 
 Result<Subject> load_subject(const std::string& path, const std::string& method, LoadOptions options) {
-  options.epilogues = {{Epilogue::arg_max, 0, 1}};
-  TRY(auto program, Program::load(path, options));
+  TRY(auto program, Program::load(path, std::move(options)));
   const auto described = std::ranges::find(program.methods(), method, &MethodInfo::name);
   const bool decoder = described != program.methods().end() && is_decoder(*described);
-  if (!decoder) {
-    options.epilogues.clear();
-    TRY(program, Program::load(path, std::move(options)));
-  }
-  TRY(auto loaded, program.method(method));
+  MethodOptions with;
+  if (decoder) with.epilogues = {{.kind = Epilogue::arg_max}};
+  TRY(auto loaded, program.method(method, with));
   return Subject{std::move(program), std::move(loaded), decoder};
 }
 
@@ -68,7 +65,7 @@ Status Decoder::step(u32 position, u32 count) {
   const i64 at = position;
   const TensorView inputs[] = {{DType::i64, Shape{1, count}, std::as_bytes(std::span(tokens_).first(count))},
                                {DType::i64, Shape{1}, std::as_bytes(std::span(&at, 1))}};
-  TRY_DO(method_.begin(inputs, u64(1) << (method_.info().outputs.size() - 1)));
+  TRY_DO(method_.begin(inputs, {u32(method_.info().outputs.size() - 1)}));
   TRY_DO(method_.finish());
   return {};
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "convert/attachments.h"
 
+#include "base/utf8.h"
+
 #include <nlohmann/json.hpp>
 
 #include <cmath>
@@ -13,27 +15,9 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view tokenizer_prefix = "tokenizer.";
 constexpr std::string_view template_key = "tokenizer.chat_template";
 
-// Text that JSON can hold. GGUF strings may be any bytes.
-bool is_utf8(std::string_view text) {
-  for (size_t i = 0; i < text.size();) {
-    const u8 lead = u8(text[i]);
-    const u32 length = lead < 0x80 ? 1 : lead >> 5 == 6 ? 2 : lead >> 4 == 14 ? 3 : lead >> 3 == 30 ? 4 : 0;
-    if (length == 0 || length > text.size() - i) return false;
-    u32 code = length == 1 ? lead : lead & (0x7Fu >> length);
-    for (u32 k = 1; k < length; ++k) {
-      if (u8(text[i + k]) >> 6 != 2) return false;
-      code = code << 6 | (u8(text[i + k]) & 63);
-    }
-    static constexpr u32 smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-    if (code < smallest[length] || code > 0x10FFFF || code >> 11 == 0x1B) return false;
-    i += length;
-  }
-  return true;
-}
-
 Result<Json> to_json(const Gguf& file, const GgufValue& value) {
   const auto checked = [](std::string text) -> Result<Json> {
-    if (!is_utf8(text)) return invalid("it holds text that is not valid UTF-8");
+    if (!utf8::valid(text)) return invalid("it holds text that is not valid UTF-8");
     return Json(std::move(text));
   };
   if (const auto* text = std::get_if<std::string>(&value)) return checked(*text);

@@ -68,6 +68,7 @@ struct PipelineSpec {
   std::string source;  // WGSL with an entry point "main"
   std::vector<BindingKind> bindings;
   bool subgroups = false;                           // the port adds the directive that its compiler wants
+  bool loops_end = false;                           // proven, so the port need not add counters to loops
   std::function<std::string(std::string)> explain;  // maps lines of `source` in an error message to files; may be empty
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "graph/compiled.h"
 #include "graph/op.h"
+#include "graph/pass.h"
 #include "graph/survey.h"
 
 #include <algorithm>
@@ -337,23 +338,21 @@ class Compiler {
 
   // Which outputs does each op work for?
   void find_consumers() {
-    constexpr u64 always = ~u64(0);
-    std::vector<u64> wanted(c_.graph.values.size(), 0);
-    for (u32 i = 0; i < c_.graph.outputs.size(); ++i)
-      wanted[root(c_.graph.outputs[i])] |= u64(1) << std::min<u32>(i, 63);
+    std::vector<OutputSet> wanted(c_.graph.values.size());
+    for (u32 i = 0; i < c_.graph.outputs.size(); ++i) wanted[root(c_.graph.outputs[i])].add(i);
     for (size_t op = c_.graph.ops.size(); op-- > 0;) {
       OpPlan& plan = c_.ops[op];
       const auto uses = c_.facts.effects.of(u32(op));
       for (const Use& use : uses) {
         if (!use.writes()) continue;
-        plan.needed_by |= wanted[root(use.value)];
+        plan.needed_by.add(wanted[root(use.value)]);
         plan.has_effects |= is_state(use.value);
       }
       // What runs for its effects needs its inputs always, also if no output is wanted.
-      plan.has_effects |= plan.needed_by == always;
-      const u64 pass_on = plan.has_effects ? always : plan.needed_by;
+      plan.has_effects |= plan.needed_by.is_all();
+      const OutputSet pass_on = plan.has_effects ? OutputSet::all() : plan.needed_by;
       for (const Use& use : uses)
-        if (use.reads() || plan.has_effects) wanted[root(use.value)] |= pass_on;
+        if (use.reads() || plan.has_effects) wanted[root(use.value)].add(pass_on);
     }
   }
 
@@ -416,6 +415,8 @@ Result<std::shared_ptr<const CompiledGraph>> compile(Graph graph, const gpu::Dev
         "a KV cache in half precision was asked for, but ",
         device.adapter.name.empty() ? "a device with no more than WebGPU's defaults" : device.adapter.name,
         " has no f16; use a cache in float32");
+  TRY_DO(check_pass_names(options.disabled_passes));
+  if (!problems || problems->empty()) run_passes(compiled->graph, device, options);
   TRY_DO(Compiler(*compiled, options).run(problems));
   return compiled;
 }

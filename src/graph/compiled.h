@@ -6,6 +6,8 @@
 #include "graph/memory_plan.h"
 #include "graph/plan.h"
 
+#include <pteron/output_set.h>
+
 #include <memory>
 
 namespace pteron::graph {
@@ -27,7 +29,7 @@ struct OpPlan {
   std::vector<u64> scratch;           // bytes, by number
   std::vector<Placement> scratch_at;  // where they are
   u32 first_slot = 0, slots = 0;      // in the parameter arena; one per dispatch
-  u64 needed_by = 0;                  // bit i: output i depends on this op (bit 63 stands for all from the 64th on)
+  OutputSet needed_by;                // outputs that depend on this op
   bool has_effects = false;           // writes state, or works for an op that does: runs whatever outputs are wanted
   struct HostRead {
     ValueId value;
@@ -35,7 +37,7 @@ struct OpPlan {
     bool operator==(const HostRead&) const = default;
   };
   std::vector<HostRead> host_reads;  // values whose contents the plan looks at, so that it runs at every execute
-  bool is_constant = false;          // always gives the same, which stays where it is: runs once per instance
+  bool is_constant = false;          // always gives the same, which stays where it is: runs once
 };
 
 enum class StorageKind : u8 {
@@ -129,7 +131,8 @@ struct CompiledGraph {
 constexpr u64 slot_bytes = 256;              // of parameters, per dispatch
 constexpr u64 arena_input_limit = 64 << 10;  // larger inputs are written to a pool of their own accord
 
-// Validates and plans. With `problems`, goes on after an op that fails and lists all of them.
+// From a graph as the file has it to one that can be loaded: rewrites, validates and plans. With `problems`, goes on
+// after an op that fails and lists all of them.
 Result<std::shared_ptr<const CompiledGraph>> compile(Graph graph, const gpu::DeviceInfo& device,
                                                      const CompileOptions& options,
                                                      std::vector<UnsupportedOp>* problems = nullptr);

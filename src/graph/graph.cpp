@@ -99,6 +99,13 @@ ValueId Op::arg(std::string_view parameter) const {
   return found == params.end() ? no_value : args[size_t(found - params.begin())];
 }
 
+Result<u32> Graph::first_taken_output(size_t arguments) const {
+  if (arguments < inputs.size() || arguments > inputs.size() + file_outputs)
+    return invalid("the delegate has ", inputs.size(), " inputs and ", file_outputs, " outputs, but is called with ",
+                   arguments, " values");
+  return u32(inputs.size() + file_outputs - arguments);
+}
+
 bool Graph::is_output(ValueId id) const { return std::find(outputs.begin(), outputs.end(), id) != outputs.end(); }
 bool Graph::is_input(ValueId id) const { return std::find(inputs.begin(), inputs.end(), id) != inputs.end(); }
 

@@ -55,23 +55,23 @@ std::string quad_accessors(std::string_view name, DType t, bool output) {
   std::string out = str("alias ", name, "_store = ", store, ";\nalias ", name, "_val = ", value_type(t), ";\n");
   out += str("fn ", name, "_get(i: u32) -> ", value_type(t), " { return ");
   out += bytes ? element(name, t) : str(value_type(t), "(", name, "[i >> 2u][i & 3u])");
-  out += str("; }\nfn ", name, "_quad(q: u32) -> ", value, " { return ", value, "(");
+  out += str("; }\nfn ", name, "_quad(i: u32) -> ", value, " { return ", value, "(");
   switch (t) {
-    case DType::u8: out += str("(vec4u(", name, "[q]) >> vec4u(0u, 8u, 16u, 24u)) & vec4u(255u)"); break;
-    case DType::i8: out += str("bitcast<vec4i>(vec4u(", name, "[q]) << vec4u(24u, 16u, 8u, 0u)) >> vec4u(24u)"); break;
+    case DType::u8: out += str("(vec4u(", name, "[i]) >> vec4u(0u, 8u, 16u, 24u)) & vec4u(255u)"); break;
+    case DType::i8: out += str("bitcast<vec4i>(vec4u(", name, "[i]) << vec4u(24u, 16u, 8u, 0u)) >> vec4u(24u)"); break;
     case DType::boolean:
-      out += str("(vec4u(", name, "[q]) & vec4u(255u, 255u << 8u, 255u << 16u, 255u << 24u)) != vec4u(0u)");
+      out += str("(vec4u(", name, "[i]) & vec4u(255u, 255u << 8u, 255u << 16u, 255u << 24u)) != vec4u(0u)");
       break;
-    default: out += str(name, "[q]");
+    default: out += str(name, "[i]");
   }
   out += "); }\n";
   if (!output) return out;
-  out += str("fn ", name, "_put(q: u32, v: ", value, ") { ");
+  out += str("fn ", name, "_put(i: u32, four: ", value, ") { ");
   if (t == DType::boolean)
-    out += "let w = select(vec4u(0u), vec4u(1u, 1u << 8u, 1u << 16u, 1u << 24u), v != vec4i(0)); ";
+    out += "let w = select(vec4u(0u), vec4u(1u, 1u << 8u, 1u << 16u, 1u << 24u), four != vec4i(0)); ";
   else if (bytes)
-    out += "let w = (bitcast<vec4u>(v) & vec4u(255u)) << vec4u(0u, 8u, 16u, 24u); ";
-  out += str(name, "[q] = ", bytes ? "w.x | w.y | w.z | w.w" : str(store, "(v)"), "; }\n");
+    out += "let w = (bitcast<vec4u>(four) & vec4u(255u)) << vec4u(0u, 8u, 16u, 24u); ";
+  out += str(name, "[i] = ", bytes ? "w.x | w.y | w.z | w.w" : str(store, "(four)"), "; }\n");
   return out;
 }
 
@@ -105,8 +105,9 @@ std::string elements_function(std::string_view expression, u32 arity) {
     loads += str("let ", name, " = ", name, "_at(q); ");
   }
   if (arity == 0) params = "i: u32", loads = "let i = vec4u(q * 4u) + vec4u(0u, 1u, 2u, 3u); ";
-  return str("fn element(", params, ") -> y_val { let s0 = p.s0; let s1 = p.s1; return y_val(", expression, "); }\n",
-             "fn elements(q: u32) -> vec4<y_val> { ", loads, "return vec4<y_val>(", calls, "); }\n");
+  return str("fn element(", params, ") -> y_val { let s0 = p.s0; let s1 = p.s1; let s2 = p.s2; return y_val(",
+             expression, "); }\n", "fn elements(q: u32) -> vec4<y_val> { ", loads, "return vec4<y_val>(", calls,
+             "); }\n");
 }
 
 struct Segment {
@@ -244,6 +245,7 @@ gpu::PipelineSpec assemble(const Kernel& specialised) {
   out.label = std::string(kernel.name);
   out.bindings.assign(specialised.bindings().begin(), specialised.bindings().end());
   out.subgroups = kernel.subgroups;
+  out.loops_end = kernel.ends;
   std::vector<Segment> segments;
   const auto add = [&](std::string_view file, std::string_view text) {
     segments.push_back({lines_in(out.source) + 1, std::string(file)});

@@ -22,6 +22,7 @@ struct KernelSource {
   bool subgroups = false;                      // `//! enable subgroups`
   bool f16 = false;                            // `//! enable f16`
   bool variadic = false;                       // `//! variadic`: tensors are bound by the specialisation
+  bool ends = false;                           // `//! ends`: all loops end, whatever the parameters
 };
 
 // How an input is read for four neighbours of an output that it broadcasts to.
@@ -71,7 +72,7 @@ class Spec {
   // output.
   Spec& load(std::string_view name, Access access, u32 list) { return add(Entry::load, name, u32(access) + 4 * list); }
   // fn elements(q) -> vec4<y_val>: a WGSL expression for each element of quad q. It is over a, b, … of type V, which
-  // are loaded by a_at(q) … (without any: over the element's index i), and over the parameters s0 and s1.
+  // are loaded by a_at(q) … (without any: over the element's index i), and over the parameters s0, s1 and s2.
   Spec& expression(std::string_view wgsl, u32 arity) { return add(Entry::expression, wgsl, arity); }
 
   friend bool operator==(const Spec& a, const Spec& b) {

@@ -73,10 +73,20 @@ template <class Loader>
 auto drive(Loader& loading, std::span<const std::shared_ptr<format::DataSource>> sources, const ProgressFn& progress)
     -> decltype(loading.finish()) {
   std::vector<std::byte> buffer;
+  Progress last;  // of which the total was known
+  const auto goes_on = [&](const Progress& now) {
+    if (now.total > 0) last = now;
+    return !progress || progress(now);
+  };
   while (true) {
-    if (progress && !progress(loading.progress())) return fail(ErrorKind::cancelled, "loading was cancelled");
+    if (!goes_on(loading.progress())) return fail(ErrorKind::cancelled, "loading was cancelled");
     const Loading::Need need = loading.next();
-    if (need.kind == Loading::Need::nothing) return loading.finish();
+    if (need.kind == Loading::Need::nothing) {
+      // Whoever shows a bar hears of its end.
+      if (last.done < last.total && !goes_on({last.phase, last.total, last.total}))
+        return fail(ErrorKind::cancelled, "loading was cancelled");
+      return loading.finish();
+    }
     if (need.kind == Loading::Need::pipelines) {
       TRY_DO(loading.poll(true));
       continue;

@@ -27,6 +27,6 @@ constexpr PlannerPass planner_passes[] = {
 };
 // Refuses names that switch nothing off.
 Status check_pass_names(std::span<const std::string> names);
-Status run_passes(Graph& graph, const gpu::DeviceInfo& device, const CompileOptions& options);
+void run_passes(Graph& graph, const gpu::DeviceInfo& device, const CompileOptions& options);
 
 }  // namespace pteron::graph

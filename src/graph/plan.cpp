@@ -4,6 +4,7 @@
 #include "graph/op.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <numeric>
@@ -105,13 +106,24 @@ std::optional<TensorArg> Plan::updated_output(u32 arg, u32 item, const TensorArg
 
 bool Plan::is_null(u32 arg) const { return std::holds_alternative<std::monostate>(argument(arg)); }
 
+namespace {
+
+bool fits(i64 number) { return number >= INT32_MIN && number <= INT32_MAX; }
+// Of a SymInt's number. The bits of a fraction are no integer of 32 bits.
+f64 real_number(i64 number) { return fits(number) ? f64(number) : std::bit_cast<f64>(number); }
+
+}  // namespace
+
 i64 Plan::as_integer(ValueId id) {
   const Value& value = facts_.graph->values[id];
   if (const auto* i = std::get_if<i64>(&value)) return *i;
   if (const auto* d = std::get_if<f64>(&value)) return exact_integer(*d).value_or(0);
   if (const auto* b = std::get_if<bool>(&value)) return *b;
   read(id);
-  return live_.number[id];
+  const i64 number = live_.number[id];
+  if (fits(number)) return number;
+  complain({ErrorKind::invalid, str("a symbolic number is ", real_number(number), ", but an integer is needed"), {}});
+  return 0;
 }
 
 i64 Plan::integer(u32 arg) {
@@ -123,7 +135,15 @@ i64 Plan::integer_or(u32 arg, i64 if_null) { return is_null(arg) ? if_null : int
 f64 Plan::number(u32 arg) {
   if (is_null(arg)) return op_.entry->signature.params[arg].number;
   if (const auto* d = std::get_if<f64>(&argument(arg))) return *d;
-  return f64(as_integer(op_.args[arg]));
+  if (!std::holds_alternative<SymInt>(argument(arg))) return f64(as_integer(op_.args[arg]));
+  read(op_.args[arg]);
+  return real_number(live_.number[op_.args[arg]]);
+}
+
+std::optional<i64> Plan::whole(u32 arg) {
+  const f64 value = number(arg);
+  if (const auto* i = std::get_if<i64>(&argument(arg))) return *i;
+  return exact_integer(value);
 }
 
 f64 Plan::number_or(u32 arg, f64 if_null) { return is_null(arg) ? if_null : number(arg); }
@@ -221,6 +241,14 @@ void Plan::set_symint(u32 arg, i64 value) {
     return complain(
         {ErrorKind::invalid, str("the symbolic integer would be ", value, ", which does not fit in 32 bits"), {}});
   if (auto status = host_.set_number(op_.args[arg], value, settled()); !status) complain(std::move(status.error()));
+}
+
+void Plan::set_symreal(u32 arg, f64 value) {
+  if (const auto integer = exact_integer(value)) return set_symint(arg, *integer);
+  if (std::holds_alternative<i64>(argument(arg)) || complaint_) return;
+  if (!std::isnormal(value)) return complain({ErrorKind::invalid, str("the symbolic number would be ", value), {}});
+  const i64 bits = std::bit_cast<i64>(value);
+  if (auto status = host_.set_number(op_.args[arg], bits, settled()); !status) complain(std::move(status.error()));
 }
 
 Operand Plan::scratch(u64 bytes) {

@@ -133,7 +133,7 @@ struct Facts {
 // Per value: what is live.
 struct LiveValues {
   std::vector<Shape> shape;
-  std::vector<i64> number;  // of SymInts
+  std::vector<i64> number;  // of SymInts: 32 bits, or the bits of an f64 that is no such integer
 };
 
 // Who a plan is made for: the survey at load, or an instance at execute.
@@ -176,7 +176,8 @@ class Plan {
   bool is_null(u32 arg) const;
   i64 integer(u32 arg);  // Int, SymInt, or a Double with an integer value
   i64 integer_or(u32 arg, i64 if_null);
-  f64 number(u32 arg);  // Int, Double or SymInt
+  f64 number(u32 arg);                // Int, Double or SymInt
+  std::optional<i64> whole(u32 arg);  // a number, or nothing if that is no integer
   f64 number_or(u32 arg, f64 if_null);
   bool flag(u32 arg) { return integer(arg) != 0; }
   bool flag_or(u32 arg, bool if_null) { return is_null(arg) ? if_null : flag(arg); }
@@ -216,6 +217,8 @@ class Plan {
   // --- results
   Status resize(const TensorArg& output, const Shape& shape);
   void set_symint(u32 arg, i64 value);
+  // The same for a number that may have a fraction.
+  void set_symreal(u32 arg, f64 value);
   // Memory for this op alone. `bytes` must not grow beyond what the maximal shapes ask for.
   Operand scratch(u64 bytes);
   Operand fault() { return {Operand::fault, 0}; }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A model of the bytes that a step moves, from what its dispatches bind: a constant is read whole, a tensor as far as
-// it is live, a cache as far as it is filled. Ops that look rows up by index touch as much of a constant as they write.
-#include "graph/instance.h"
+#include "graph/report.h"
 
 #include <algorithm>
 
@@ -85,13 +83,9 @@ class Tally {
 
 }  // namespace
 
-MemoryTraffic Instance::traffic(u32 positions) const {
-  Tally tally(c_, live_, positions);
-  for (size_t i = 0; i < dispatches_.size(); ++i) {
-    const u32 op = dispatch_ops_[i];
-    for (size_t v = 0; v < c_.ops[op].variants.size(); ++v)
-      if (records_[op].groups[v].id() == dispatches_[i].bind_group) tally.add(op, c_.ops[op].variants[v]);
-  }
+MemoryTraffic traffic_of(const Runner& runner, u32 positions) {
+  Tally tally(runner.compiled(), runner.planner().live(), positions);
+  for (const Flight::Work& work : runner.flight().work()) tally.add(work.op, *work.variant);
   return tally.total();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/error.h"
+#include "base/utf8.h"
 #include "llm/json/json.h"
-#include "llm/text/utf8.h"
 
 #include <pteron/chat.h>
 
@@ -15,11 +15,12 @@ struct Chat::Impl {
   std::optional<ChatMessage> question;  // that is being answered
   size_t first = 0;                     // of the messages that the model sees, besides the system's
 
-  size_t system_messages() const { return options.system.empty() ? 0 : 1; }
+  size_t system_messages() const { return !messages.empty() && messages[0].role == "system" ? 1 : 0; }
   std::string to_json(bool visible_only) const;
   Result<std::vector<u32>> prompt() const;
   Result<std::vector<u32>> prompt_of_at_most(u32 tokens);
   bool drop_oldest_turn();
+  static Result<Generation> start(const std::shared_ptr<Impl>& chat, GenerationOptions options);
 };
 
 std::string Chat::Impl::to_json(bool visible_only) const {
@@ -83,38 +84,59 @@ Chat::~Chat() = default;
 
 const std::vector<ChatMessage>& Chat::messages() const { return impl_->messages; }
 u32 Chat::dropped() const { return u32(impl_->first - impl_->system_messages()); }
+Session& Chat::session() { return impl_->session; }
 const Session& Chat::session() const { return impl_->session; }
 std::string Chat::to_json() const { return impl_->to_json(false); }
 
+// The question is set. Room for the answer: a quarter of the context, if turns are dropped at all.
+Result<Generation> Chat::Impl::start(const std::shared_ptr<Impl>& chat, GenerationOptions options) {
+  const u32 context = chat->model.info().context;
+  TRY(auto prompt, chat->prompt());
+  if (prompt.size() >= context) {
+    TRY(prompt, chat->prompt_of_at_most(context - std::max(context / 4, 1u)));
+  }
+  if (chat->options.slide)
+    options.shorten = [chat, context](std::span<const u32> answer) -> Result<std::vector<u32>> {
+      answer = answer.last(std::min<size_t>(answer.size(), context / 2));
+      TRY(auto shorter, chat->prompt_of_at_most(context - u32(answer.size()) - std::max(context / 4, 1u)));
+      shorter.insert(shorter.end(), answer.begin(), answer.end());
+      return shorter;
+    };
+  return Generation::start(chat->model, chat->session, std::move(prompt), std::move(options));
+}
+
 Result<Generation> Chat::ask(std::string text, GenerationOptions options) {
-  if (const size_t bad = utf8::find_invalid(text); bad != text.size())
-    return invalid("the message is not valid UTF-8 at byte ", bad);
+  std::vector<ChatMessage> messages = impl_->messages;
+  messages.push_back({"user", std::move(text)});
+  return answer(std::move(messages), std::move(options));
+}
+
+Result<Generation> Chat::answer(std::vector<ChatMessage> messages, GenerationOptions options) {
+  if (messages.empty()) return invalid("there is no message to answer");
+  for (const ChatMessage& message : messages)
+    if (const size_t bad = utf8::find_invalid(message.content); bad != message.content.size())
+      return invalid("the message is not valid UTF-8 at byte ", bad);
   Impl& chat = *impl_;
-  const u32 context = chat.model.info().context;
+  ChatMessage question = std::move(messages.back());
+  messages.pop_back();
   const size_t first = chat.first;
-  chat.question = ChatMessage{"user", std::move(text)};
-  // Room for the answer: a quarter of the context, if turns are dropped at all.
-  const auto start = [&]() -> Result<Generation> {
-    TRY(auto prompt, chat.prompt());
-    if (prompt.size() >= context) {
-      TRY(prompt, chat.prompt_of_at_most(context - std::max(context / 4, 1u)));
-    }
-    if (chat.options.slide)
-      options.shorten = [shared = impl_, context](std::span<const u32> answer) -> Result<std::vector<u32>> {
-        const u32 left = context - std::min(context, u32(answer.size()));
-        TRY(auto shorter, shared->prompt_of_at_most(left - std::min(left, std::max(context / 4, 1u))));
-        shorter.insert(shorter.end(), answer.begin(), answer.end());
-        return shorter;
-      };
-    return Generation::start(chat.model, chat.session, std::move(prompt), std::move(options));
-  };
-  auto answer = start();
+  std::swap(chat.messages, messages);
+  chat.question = std::move(question);
+  // Turns that were dropped stay so, unless this is another conversation.
+  const bool goes_on =
+      chat.messages.size() >= first &&
+      std::equal(chat.messages.begin(), chat.messages.begin() + std::ptrdiff_t(first), messages.begin());
+  chat.first = std::max(goes_on ? first : 0, chat.system_messages());
+  auto answer = Impl::start(impl_, std::move(options));
   if (!answer) {
+    chat.messages = std::move(messages);
     chat.question.reset();
     chat.first = first;
   }
   return answer;
 }
+
+void Chat::configure(ChatOptions options) { impl_->options = std::move(options); }
 
 void Chat::keep(const Generation& answer) {
   if (!impl_->question) return;

@@ -37,6 +37,7 @@ struct Generation::Impl {
   GenerationStats stats;
 
   Status set_prompt(std::vector<u32> prompt);
+  Status take_up();
   Readback readback() const;
   Result<std::optional<Sample>> choose();
   Status accept(const Sample& sample);
@@ -62,6 +63,21 @@ Status Generation::Impl::set_prompt(std::vector<u32> prompt) {
   return {};
 }
 
+// What was begun counts as accepted, but is not shown again.
+Status Generation::Impl::take_up() {
+  for (u32 token : options.begun) {
+    if (grammar) TRY_DO(grammar->advance(token));
+    TRY_DO(show(token));
+    text += piece.text;
+  }
+  sampler.take_up(options.begun);
+  answer = options.begun;
+  stats.answer_tokens = answer.size();
+  piece = {};
+  if (answer.size() <= session.room()) return session.append(answer);
+  return make_room();
+}
+
 // The least that determines the next token.
 Readback Generation::Impl::readback() const {
   const SamplerOptions& s = options.sampling;
@@ -77,6 +93,7 @@ Result<std::optional<Sample>> Generation::Impl::choose() {
   switch (session.answer()) {
     case Readback::none: return std::nullopt;
     case Readback::best: return Sample{.token = session.best()};
+    case Readback::scored:
     case Readback::candidates: return sampler.sample(session.candidates());
     case Readback::logits: break;
   }
@@ -156,7 +173,8 @@ Result<Generation> Generation::start(const LanguageModel& model, Session& sessio
                                              .grammar = std::move(grammar)});
   if (tokenizer) impl->decoder.emplace(*tokenizer, !impl->options.show_special);
   TRY_DO(impl->set_prompt(std::move(prompt)));
-  if (impl->options.max_tokens == 0) impl->end(StopReason::max_tokens);
+  TRY_DO(impl->take_up());
+  if (impl->answer.size() >= impl->options.max_tokens) impl->end(StopReason::max_tokens);
   return Generation(std::move(impl));
 }
 

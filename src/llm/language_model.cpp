@@ -61,7 +61,7 @@ bool LanguageModel::is_end(u32 token) const {
 }
 
 Result<Session> LanguageModel::session() const {
-  TRY(Method method, impl_->program.method("forward"));
+  TRY(Method method, impl_->program.method("forward", impl_->info->method_options()));
   return Session(std::move(method), impl_->info);
 }
 

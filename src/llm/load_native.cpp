@@ -99,20 +99,6 @@ Result<std::optional<ChatTemplate>> Sources::chat_template() const {
 }  // namespace
 
 Result<LanguageModel> LanguageModel::load(const std::string& path, LanguageModelOptions options) {
-  // The program is opened twice: what it says about itself decides what is computed on the GPU. Opening is cheap.
-  std::vector<Epilogue> epilogues;
-  {
-    LoadOptions look;
-    look.data_files = options.load.data_files;
-    TRY(Program program, Program::load(path, look));
-    const auto forward = std::ranges::find(program.methods(), "forward", &MethodInfo::name);
-    if (forward == program.methods().end())
-      return unsupported("'", path, "' has no method 'forward', so it is no language model");
-    TRY(const ModelInfo info,
-        within(ModelInfo::read(*forward, [&](std::string_view name) { return program.constant(name); }), path));
-    epilogues = info.epilogues();
-  }
-  options.load.epilogues = std::move(epilogues);
   TRY(Program program, Program::load(path, options.load));
   const Sources sources{program, path, options};
   TRY(auto tokenizer, sources.tokenizer());

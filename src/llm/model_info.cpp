@@ -9,6 +9,7 @@ namespace pteron {
 namespace {
 
 constexpr u32 most_candidates = 64;
+constexpr u32 most_rounds = 60000;  // that a software adapter searches; each candidate takes one per 256 tokens
 
 // A number that fits, or nothing if there is no such method.
 Result<std::optional<u32>> number(const ModelInfo::Constants& constants, std::string_view name) {
@@ -82,17 +83,21 @@ Result<ModelInfo> ModelInfo::read(const MethodInfo& method, const Constants& con
   for (const i64 id : constants("get_eos_ids").value_or(std::vector<i64>()))
     if (id >= 0 && id < i64(out.vocab_size)) out.end_tokens.push_back(u32(id));
   if (out.bos && *out.bos >= out.vocab_size) out.bos.reset();
-  out.top_k = std::min(most_candidates, out.vocab_size);
+  out.top_k = std::clamp(most_rounds / (out.vocab_size / 256 + 1), 1u, std::min(most_candidates, out.vocab_size));
   return out;
 }
 
-std::vector<Epilogue> ModelInfo::epilogues() const { return {{Epilogue::arg_max, 0, 1}, {Epilogue::top_k, 0, top_k}}; }
+MethodOptions ModelInfo::method_options() const {
+  return {.epilogues = {
+              {.kind = Epilogue::arg_max}, {.kind = Epilogue::top_k, .k = top_k}, {.kind = Epilogue::log_sum_exp}}};
+}
 
 std::string_view name_of(Readback readback) {
   switch (readback) {
     case Readback::none: return "nothing";
     case Readback::best: return "best token";
     case Readback::candidates: return "best candidates";
+    case Readback::scored: return "best candidates and their probabilities";
     case Readback::logits: return "all logits";
   }
   return "";

@@ -30,7 +30,7 @@ struct Session::Impl {
   }
   Status check(std::span<const u32> more, size_t kept) const;
   Status forget_behind(u32 length);
-  u64 outputs_of(Readback readback) const;
+  OutputSet outputs_of(Readback readback) const;
   const Tensor& output(u32 behind_own) const { return method.outputs()[info->outputs + behind_own]; }
 };
 
@@ -55,14 +55,16 @@ Status Session::Impl::forget_behind(u32 length) {
   return {};
 }
 
-u64 Session::Impl::outputs_of(Readback readback) const {
+OutputSet Session::Impl::outputs_of(Readback readback) const {
+  const u32 added = info->outputs;
   switch (readback) {
-    case Readback::none: return 0;
-    case Readback::best: return u64(1) << info->outputs;
-    case Readback::candidates: return u64(6) << info->outputs;
-    case Readback::logits: return 1;
+    case Readback::none: return {};
+    case Readback::best: return {added};
+    case Readback::candidates: return {added + 1, added + 2};
+    case Readback::scored: return {added + 1, added + 2, added + 3};
+    case Readback::logits: return {0};
   }
-  return 0;
+  return {};
 }
 
 Session::Session(Method method, std::shared_ptr<const ModelInfo> info)
@@ -122,8 +124,6 @@ Status Session::begin(Readback wanted) {
   Impl& s = *impl_;
   TRY_DO(s.check_idle());
   if (s.tokens.empty()) return invalid("there is nothing to read: the text has no tokens");
-  if (wanted != Readback::logits && wanted != Readback::none && s.info->top_k == 0)
-    return invalid("the model was loaded without epilogues; only all logits can be read back");
   const u32 size = u32(s.tokens.size());
   if (s.cached == size) TRY_DO(s.forget_behind(size - 1));
   u32 count = std::min(size - s.cached, s.info->max_run);
@@ -156,6 +156,8 @@ Result<bool> Session::finish(bool wait) {
 u32 Session::best() const { return u32(impl_->output(0).as<i32>()[0]); }
 
 Candidates Session::candidates() const { return {impl_->output(1).as<f32>(), impl_->output(2).as<i32>()}; }
+
+f32 Session::log_sum_exp() const { return impl_->output(3).as<f32>()[0]; }
 
 std::span<const f32> Session::logits() const {
   return impl_->method.outputs()[0].as<f32>().last(impl_->info->vocab_size);

@@ -1,10 +1,9 @@
 // y[row] = index of the largest (LARGEST) or smallest element of a row: the first one if several are, the first NaN if
-// there is one.
+// there is one. The specialisation binds x and y and gives put_value, which may keep the element too.
+//! variadic
 //! use grid rows nan
 struct Params { rows: Rows }
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> x: array<x_store>;
-@group(0) @binding(2) var<storage, read_write> y: array<i32>;
 
 const NOWHERE = 0xFFFFFFFFu;
 struct State {
@@ -44,5 +43,6 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
   let best = reduce_row(0u, row_start(row), 0.0, lid);
   if (row_lane(lid) == 0u) {
     y[row] = i32(best.at);
+    put_value(row, best.value);
   }
 }

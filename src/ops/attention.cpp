@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Attention over a KV cache and over plain tensors: one kernel family, told apart by strides and flags.
-#include "ops/attention.h"
-
-#include "ops/routes.h"
+#include "ops/attention_kernels.h"
 
 #include <cmath>
 
@@ -12,142 +10,6 @@ namespace {
 struct CacheParams {
   u32 count, row, positions, capacity, first;
 };
-
-// Strides of batch, head, position in elements.
-struct Strides {
-  u32 batch = 0, head = 0, position = 0, key = 0;
-};
-
-struct AttentionParams {
-  u32 count, heads, queries, splits, keys, split_keys, heads_per_kv, offset;
-  f32 scale;
-  u32 batches;
-  u32 pad[2];
-  Strides q, k, v, y, mask;
-};
-
-struct MergeParams {
-  u32 count, dim, splits, heads, queries, batch_stride, head_stride, query_stride;
-};
-
-struct Attention {
-  Query q;
-  TensorArg k, v, y;
-  std::optional<TensorArg> mask;
-  u32 batch = 1, heads = 1, kv_heads = 1, queries = 0, keys = 0, max_keys = 0, max_queries = 0;
-  u32 offset = 0;
-  bool causal = false;
-  f32 scale = 1;
-  Strides q_at, k_at, v_at, y_at, mask_at;
-};
-
-constexpr u32 max_dim = 512;  // of a head: a thread keeps one in registers
-constexpr u32 few_queries = 4;
-constexpr u32 max_shared_heads = 8;
-constexpr u32 max_shared_elements = 1024;  // of queries, which a thread keeps in memory of its own
-constexpr u32 max_tile_chunks = 768;       // of keys and values in workgroup memory, 16 bytes each
-constexpr u32 keys_per_split = 64;
-constexpr u32 max_splits = 32;
-
-// How a kernel divides the work.
-struct Tiling {
-  const graph::KernelSource& kernel;
-  u32 heads = 1;       // per thread, with the same keys
-  u32 workgroup = 64;  // threads
-  u32 queries = 0;     // per workgroup; 0: a thread has one, with one split
-  u32 tile = 0;        // keys in workgroup memory
-};
-
-Tiling threads_tiling(const gpu::DeviceInfo& device, u32 heads_per_kv, u32 dim) {
-  if (device.adapter.type != gpu::AdapterType::cpu) return {kernels::attention_threads};
-  // A processor saves loads by using a key for several heads, and has registers in memory anyway; small workgroups keep
-  // its cores busy.
-  u32 heads = std::min({heads_per_kv, max_shared_heads, std::max(max_shared_elements / dim, 1u)});
-  while (heads_per_kv % heads != 0) --heads;
-  return {kernels::attention_threads, heads, 16};
-}
-
-Result<Tiling> tiling_of(Plan& op, const Attention& a) {
-  const u32 dim = a.q.tensor.dim(-1), value_dim = a.v.dim(-1);
-  TRY(const std::string_view route, choose_route(op, "attention", {a.queries, dim, a.keys, a.batch * a.heads}));
-  if (route == "group") return Tiling{kernels::attention_group, 1, 64, 1};
-  if (route == "threads") return threads_tiling(op.device(), a.heads / a.kv_heads, dim);
-  const u32 chunks = ceil_div(dim, 4) + ceil_div(value_dim, 4);
-  return Tiling{kernels::attention_tiled, 1, 64, 64, std::max(max_tile_chunks / chunks / 4 * 4, 4u)};
-}
-
-// In how many parts the keys are walked. Few queries would leave most of a GPU idle, and a thread must not loop for
-// too long.
-u32 splits_of(const gpu::DeviceInfo& device, u32 keys, u32 queries, u32 dim, u32 value_dim, u32 heads) {
-  const u64 rounds = u64(ceil_div(dim, 4) + ceil_div(value_dim, 4)) * (1 + heads) + heads + 1;  // for four keys
-  const u64 longest = std::min<u64>(max_rounds(device) / rounds * 4, UINT32_MAX);
-  const u32 least = std::max(ceil_div(keys, u32(longest)), 1u);
-  if (queries > few_queries) return least;
-  return std::max(least, std::min(max_splits, ceil_div(keys, keys_per_split)));
-}
-
-Status attend(Plan& op, const Attention& a) {
-  const u32 rows = a.batch * a.heads * a.queries, dim = a.q.tensor.dim(-1), value_dim = a.v.dim(-1);
-  REQUIRE(op, is_float(a.q.dtype) && is_float(a.k.dtype()) && is_float(a.y.dtype()) && a.k.dtype() == a.v.dtype(),
-          "attention needs floating-point tensors, not ", a.q.dtype, ", ", a.k.dtype(), " and ", a.v.dtype());
-  REQUIRE(op, a.kv_heads > 0 && a.heads % a.kv_heads == 0, a.heads, " heads can't share ", a.kv_heads, " key heads");
-  REQUIRE_SUPPORTED(op, dim <= max_dim && value_dim <= max_dim, "heads of ", std::max(dim, value_dim),
-                    " elements are not supported; at most ", max_dim, " are");
-  if (a.y.numel() == 0) return {};
-  REQUIRE(op, dim > 0, "heads of ", a.q.tensor.shape(), " have no elements");
-  TRY(const Tiling tiling, tiling_of(op, a));
-  const auto kernel = [&](bool partial) {
-    Spec spec;
-    if (tiling.queries != 1) spec.num("HEADS", tiling.heads).num("WORKGROUP", tiling.workgroup);
-    if (tiling.tile > 0) spec.num("TILE", tiling.tile);
-    return Kernel(tiling.kernel, spec.num("D", dim)
-                                     .num("VALUE_D", value_dim)
-                                     .flag("CAUSAL", a.causal)
-                                     .flag("HAS_MASK", a.mask.has_value())
-                                     .flag("PARTIAL", partial)
-                                     .input("q", a.q.dtype)
-                                     .input_quads("k", a.k.dtype())
-                                     .input_quads("v", a.v.dtype())
-                                     .input("mask", a.mask ? a.mask->dtype() : a.q.dtype)
-                                     .output("y", partial ? DType::f32 : a.y.dtype()));
-  };
-  const auto splits_for = [&](u32 keys, u32 queries) {
-    return splits_of(op.device(), keys, queries, dim, value_dim, tiling.heads);
-  };
-  const u32 splits = splits_for(a.keys, a.queries);
-  AttentionParams params{rows / tiling.heads * splits,
-                         a.heads,
-                         a.queries,
-                         splits,
-                         a.keys,
-                         std::max(ceil_div(a.keys, splits), 1u),
-                         a.heads / a.kv_heads,
-                         a.offset,
-                         a.scale,
-                         a.batch,
-                         {},
-                         a.q_at,
-                         a.k_at,
-                         a.v_at,
-                         a.y_at,
-                         a.mask_at};
-  const Operand mask = a.mask ? Operand(*a.mask) : a.q.data;
-  const Grid grid = tiling.queries > 0
-                        ? one_group_per(u64(a.batch) * a.heads * ceil_div(a.queries, tiling.queries) * splits)
-                        : one_thread_per(params.count, tiling.workgroup);
-  if (!op.branch(splits > 1)) return op.dispatch(kernel(false), {a.q.data, a.k, a.v, mask, a.y}, params, grid);
-
-  // Enough for any number of queries and keys.
-  const u32 few = std::min(a.max_queries, few_queries), most = splits_for(a.max_keys, a.max_queries);
-  const u64 parts = std::max<u64>(u64(few) * splits_for(a.max_keys, few), most > 1 ? u64(a.max_queries) * most : 0);
-  const Operand scratch = op.scratch(u64(a.batch) * a.heads * parts * (value_dim + 2) * sizeof(f32));
-  TRY_DO(op.dispatch(kernel(true), {a.q.data, a.k, a.v, mask, scratch}, params, grid));
-  const u32 count = rows * value_dim;
-  return op.dispatch(
-      {kernels::attention_merge, Spec().output("y", a.y.dtype())}, {scratch, a.y},
-      MergeParams{count, value_dim, splits, a.heads, a.queries, a.y_at.batch, a.y_at.head, a.y_at.position},
-      one_thread_per(count, 64));
-}
 
 // Writes value[b, S, H, D] into cache[b, C, H, D] from position `start` on.
 Status write_cache(Plan& op, const TensorArg& value, const TensorArg& cache, i64 start) {
@@ -253,7 +115,7 @@ Status check_cache_write(Plan& op, const TensorArg& value, const TensorArg& cach
 }
 
 Status attend_cached(Plan& op, const Query& query, const TensorArg& k_cache, const TensorArg& v_cache, i64 start,
-                     u32 first_arg, const TensorArg& y) {
+                     u32 first_arg, const TensorArg& y, const Turn* turn) {
   const TensorArg& q = query.tensor;
   const f64 dropout = op.number(first_arg + 1);
   REQUIRE(op, dropout == 0, "dropout is ", dropout, "; only 0 can be run");
@@ -269,6 +131,7 @@ Status attend_cached(Plan& op, const Query& query, const TensorArg& k_cache, con
   TRY_DO(op.resize(y, q.shape()));
   const u32 capacity = k_cache.dim(-3);
   Attention a{query, k_cache, v_cache, y, op.maybe_tensor(first_arg)};
+  a.turn = turn;
   a.batch = batched ? q.dim(0) : 1;
   a.heads = q.dim(-2);
   a.kv_heads = k_cache.dim(-2);

@@ -17,11 +17,25 @@ struct Query {
   Query(const TensorArg& t, const Operand& d, DType type) : tensor(t), data(d), dtype(type) {}
 };
 
+// Rotary embedding of the query and of the keys that belong to it, before those and their values go to the caches.
+struct Turn {
+  TensorArg q, k, v, cosines, sines;
+  u32 first = 0;  // table row of the first query
+  u32 start = 0;  // its position in the caches
+  bool interleaved = false;
+  Operand rotated;  // where queries go if a kernel of its own rotates
+
+  u32 width() const { return cosines.dim(-1); }
+  u32 half() const { return interleaved ? width() : width() / 2; }
+};
+// With a kernel of its own: rotates the queries, rotates the keys into the cache and copies the values there.
+Status turn_into_caches(Plan& op, const Turn& turn, const TensorArg& k_cache, const TensorArg& v_cache);
+
 // Attention of q [batch, position, head, dim] over caches; the arguments from `first_arg` on are mask, dropout,
-// is_causal and scale. A mask covers as many positions of the caches as it is wide; without one, the positions up to
-// the last query's are visible.
+// is_causal and scale. With a `turn`, the query is rotated and the caches are filled before. A mask covers as many
+// positions of the caches as it is wide; without one, the positions up to the last query's are visible.
 Status attend_cached(Plan& op, const Query& q, const TensorArg& k_cache, const TensorArg& v_cache, i64 start,
-                     u32 first_arg, const TensorArg& y);
+                     u32 first_arg, const TensorArg& y, const Turn* turn = nullptr);
 
 // Can value [b, S, H, D] be written into cache [b, C, H, D] from position `start` on? Marks the cache as one.
 Status check_cache_write(Plan& op, const TensorArg& value, const TensorArg& cache, i64 start);

@@ -1,79 +1,153 @@
-// Attention (snippets/attention.wgsl) with few queries, for GPUs: a workgroup of 64 threads has one (batch, head, query,
-// split). For every 64 keys each thread makes the score of one; the workgroup finds their maximum and sum (online
-// softmax), and each thread adds up its share of the values' elements.
-//! use grid nan attention group_tree
-const SHARE = (VALUE_D + SIZE - 1u) / SIZE;  // elements of the result per thread
-var<workgroup> query_chunks: array<vec4f, CHUNKS>;
-var<workgroup> scores: array<f32, SIZE>;
+// Attention (snippets/attention.wgsl) with few queries, for GPUs: a workgroup has one (batch, HEADS heads that share their
+// keys, query, split), which is mostly one tile of 32 keys. Sixteen neighbouring threads have the same four keys and read
+// them side by side, four elements each; eight such groups make a tile. All loads of keys and values are under way before the
+// first is used; how queries come, and a key that is not in memory yet, is up to snippets (attention_plain.wgsl,
+// attention_turned.wgsl). Products are added up through workgroup memory; then each group goes on with its own maximum, sum and
+// weighted values (online softmax), and only the end joins the groups. Loops count to constants or to p.tiles.
+//! variadic
+//! ends
+//! use grid nan attention attention_join
+const KEYS = 4u;  // of a group
+const TILE = GROUPS * KEYS;
+const SHARE = (CHUNKS + LANES - 1u) / LANES;  // chunks of a thread
+const VALUE_SHARE = (VALUE_CHUNKS + LANES - 1u) / LANES;
+var<workgroup> quarters: array<vec4f, HEADS * SIZE / 4u>;
 
-fn score_of(key: u32, k_base: u32, mask_at: u32) -> f32 {
-  let at = k_base + key * p.k.z;
-  var sum = 0.0;
-  for (var c = 0u; c < CHUNKS; c++) {
-    sum += dot(query_chunks[c], k_four(at + 4u * c, D - 4u * c));
+struct Online {
+  top: array<f32, HEADS>,
+  sum: array<f32, HEADS>,
+  acc: array<vec4f, HEADS * VALUE_SHARE>,
+}
+
+// The scores of a group's keys: sixteen partial products each, added up in two steps.
+fn add_products(products: array<vec4f, HEADS>, lid: u32) -> array<vec4f, HEADS> {
+  let lane = lid % LANES;
+  let group = lid / LANES;
+  for (var h = 0u; h < HEADS; h++) {
+    parts[h * SIZE + lid] = products[h];
   }
-  if (HAS_MASK) {
-    sum += mask_get(mask_at + key * p.mask.w);
+  workgroupBarrier();
+  if (lane < HEADS * 4u) {
+    let first = lane / 4u * SIZE + group * LANES + lane % 4u * 4u;
+    quarters[group * HEADS * 4u + lane] = (parts[first] + parts[first + 1u]) + (parts[first + 2u] + parts[first + 3u]);
   }
-  return sum;
+  workgroupBarrier();
+  var out = array<vec4f, HEADS>();
+  for (var h = 0u; h < HEADS; h++) {
+    let first = (group * HEADS + h) * 4u;
+    out[h] = (quarters[first] + quarters[first + 1u]) + (quarters[first + 2u] + quarters[first + 3u]);
+  }
+  return out;
+}
+
+// Column i of a matrix replaced where `which` says so.
+fn replaced(m: mat4x4f, v: vec4f, which: vec4<bool>) -> mat4x4f {
+  return mat4x4f(select(m[0], v, which.x), select(m[1], v, which.y), select(m[2], v, which.z), select(m[3], v, which.w));
 }
 
 @compute @workgroup_size(SIZE)
 fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, @builtin(local_invocation_index) lid: u32) {
-  let group = group_index(wid, nwg);
-  let split = group % p.splits;
-  let query = group / p.splits % p.queries;
-  let head = group / p.splits / p.queries % p.heads;
-  let batch = group / p.splits / p.queries / p.heads;
+  let index = group_index(wid, nwg);
+  let split = index % p.splits;
+  let query = index / p.splits % p.queries;
+  let first_head = index / p.splits / p.queries % (p.heads / HEADS) * HEADS;
+  let batch = index / p.splits / p.queries / (p.heads / HEADS);
   if (batch >= p.batches) {
     return;
   }
-  let q_base = batch * p.q.x + head * p.q.y + query * p.q.z;
-  for (var c = lid; c < CHUNKS; c += SIZE) {
-    var chunk = vec4f();
-    for (var i = 0u; i < min(4u, D - 4u * c); i++) {
-      chunk[i] = q_get(q_base + 4u * c + i) * p.scale;
-    }
-    query_chunks[c] = chunk;
-  }
-  workgroupBarrier();
-  let kv_head = head / p.heads_per_kv;
+  let lane = lid % LANES;
+  let kv_head = first_head / p.heads_per_kv;
   let k_base = batch * p.k.x + kv_head * p.k.y;
   let v_base = batch * p.v.x + kv_head * p.v.y;
-  let mask_at = batch * p.mask.x + head * p.mask.y + query * p.mask.z;
+  let mask_base = batch * p.mask.x + first_head * p.mask.y + query * p.mask.z;
   let end = end_of(split, query);
 
-  var top = LOWEST;
-  var sum = 0.0;
-  var acc = array<f32, SHARE>();
-  for (var first = split * p.split_keys; first < end; first += SIZE) {
-    let key = first + lid;
-    var score = LOWEST;
-    if (key < end) {
-      score = score_of(key, k_base, mask_at);
-    }
-    let new_top = max(top, largest(score, lid));
-    let keep = exp(top - new_top);
-    top = new_top;
-    var weight = 0.0;
-    if (key < end) {
-      weight = weights(vec4f(score - new_top)).x;
-    }
-    scores[lid] = weight;
-    sum = sum * keep + total(weight, lid);
-    for (var s = 0u; s < SHARE; s++) {
-      let d = min(s * SIZE + lid, VALUE_D - 1u);
-      var value = acc[s] * keep;
-      for (var i = 0u; i < min(SIZE, end - first); i++) {
-        value += scores[i] * v_get(v_base + (first + i) * p.v.z + d);
+  var queries = array<vec4f, HEADS * SHARE>();
+  var own_keys = array<vec4f, SHARE>();
+  var own_values = array<vec4f, VALUE_SHARE>();
+  let writes = lid < LANES && first_head % p.heads_per_kv == 0u && split * p.split_keys <= p.offset && p.offset < end;
+  for (var s = 0u; s < SHARE; s++) {
+    let chunk = 4u * (s * LANES + lane);
+    if (chunk < D) {
+      for (var h = 0u; h < HEADS; h++) {
+        queries[h * SHARE + s] = query_four(batch, first_head + h, query, chunk, D - chunk);
       }
-      acc[s] = value;
+      own_keys[s] = own_key(batch, kv_head, chunk, writes);
     }
   }
-  if (lid == 0u) {
-    put_statistics(batch, head, query, split, top, sum);
+  for (var s = 0u; s < VALUE_SHARE; s++) {
+    if (s * LANES + lane < VALUE_CHUNKS) {
+      own_values[s] = own_value(batch, kv_head, 4u * (s * LANES + lane), writes);
+    }
   }
-  for (var d = lid; d < VALUE_D; d += SIZE) {
-    put_value(batch, head, query, split, d, acc[d / SIZE], sum);
+
+  var online = Online();
+  for (var h = 0u; h < HEADS; h++) {
+    online.top[h] = LOWEST;
+  }
+  for (var tile = 0u; tile < p.tiles; tile++) {
+    let wanted = split * p.split_keys + tile * TILE + lid / LANES + vec4u(0u, GROUPS, 2u * GROUPS, 3u * GROUPS);
+    let exists = wanted < vec4u(end);
+    let keys = min(wanted, vec4u(max(end, 1u) - 1u));
+    let own = keys == vec4u(p.offset);
+    var values = array<mat4x4f, VALUE_SHARE>();
+    var products = array<vec4f, HEADS>();
+    for (var s = 0u; s < VALUE_SHARE; s++) {
+      let at = v_base + keys * p.v.z + 4u * min(s * LANES + lane, VALUE_CHUNKS - 1u);
+      values[s] = mat4x4f(v_four(at.x), v_four(at.y), v_four(at.z), v_four(at.w));
+    }
+    for (var s = 0u; s < SHARE; s++) {
+      let chunk = 4u * (s * LANES + lane);
+      let inside = chunk < D;
+      let at = k_base + keys * p.k.z + select(0u, chunk, inside);
+      let left = select(4u, D - chunk, inside);
+      var k4 = mat4x4f(k_four(at.x, left), k_four(at.y, left), k_four(at.z, left), k_four(at.w, left));
+      if (TURNED) {
+        k4 = replaced(k4, own_keys[s], own);
+      }
+      for (var h = 0u; h < HEADS; h++) {
+        products[h] += queries[h * SHARE + s] * k4;
+      }
+    }
+    for (var s = 0u; s < VALUE_SHARE; s++) {
+      if (TURNED) {
+        values[s] = replaced(values[s], own_values[s], own);
+      }
+    }
+    var scores = add_products(products, lid);
+    for (var h = 0u; h < HEADS; h++) {
+      if (HAS_MASK) {
+        scores[h] += mask_of(mask_base + h * p.mask.y, keys);
+      }
+      let score = select(vec4f(LOWEST), scores[h], exists);
+      let top = max(max(online.top[h], max(score.x, score.y)), max(score.z, score.w));
+      let keep = exp(online.top[h] - top);
+      let weight = select(vec4f(), weights(score - top), exists);
+      online.top[h] = top;
+      online.sum[h] = online.sum[h] * keep + dot(weight, vec4f(1.0));
+      for (var s = 0u; s < VALUE_SHARE; s++) {
+        online.acc[h * VALUE_SHARE + s] = online.acc[h * VALUE_SHARE + s] * keep + values[s] * weight;
+      }
+    }
+  }
+
+  for (var s = 0u; s < VALUE_SHARE; s++) {
+    workgroupBarrier();  // what was there has been read by all
+    for (var h = 0u; h < HEADS; h++) {
+      parts[h * SIZE + lid] = online.acc[h * VALUE_SHARE + s];
+      if (lane == 0u) {
+        statistics[h * GROUPS + lid / LANES] = vec2f(online.top[h], online.sum[h]);
+      }
+    }
+    workgroupBarrier();
+    let chunk = s * LANES + lane;
+    if (lid < HEADS * LANES && chunk < VALUE_CHUNKS) {
+      let head = lid / LANES;
+      let joined = join(head, lane);
+      put_four(batch, first_head + head, query, split, chunk, joined.value, joined.sum);
+      if (chunk == 0u) {
+        put_statistics(batch, first_head + head, query, split, joined.top, joined.sum);
+      }
+    }
   }
 }

@@ -1,44 +1,74 @@
-// Puts the splits of attention together. One thread per (batch, head, query, element): it finds the largest of the
-// splits' maxima and adds their values up, scaled to it.
-//! use grid
+// Puts the splits of attention together. A workgroup has one (batch, head, query) and LANES chunks of four elements. Its
+// eight groups of threads share out the splits, eight at a time, whose loads are all under way before the first is used; then
+// the groups are joined. Loops count to constants or to p.rounds.
+//! ends
+//! use grid attention_join
 struct Params {
-  count: u32,    // batch · heads · queries · dim
-  dim: u32,      // of a value
+  rows: u32,     // batch · heads · queries
+  chunks: u32,   // of a value
   splits: u32,
   heads: u32,
   queries: u32,
   batch_stride: u32,
   head_stride: u32,
   query_stride: u32,
+  dim: u32,      // of a value
+  rounds: u32,   // of 64 splits
 }
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> partial: array<f32>;
+@group(0) @binding(1) var<storage, read> records: array<vec4f>;
 @group(0) @binding(2) var<storage, read_write> y: array<y_store>;
+const HEADS = 1u;
+const AT_ONCE = 8u;
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(SIZE)
 fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, @builtin(local_invocation_index) lid: u32) {
-  let index = group_index(wid, nwg) * 64u + lid;
-  if (index >= p.count) {
+  let groups_per_row = (p.chunks + LANES - 1u) / LANES;
+  let index = group_index(wid, nwg);
+  let row = index / groups_per_row;
+  if (row >= p.rows) {
     return;
   }
-  let d = index % p.dim;
-  let row = index / p.dim;
-  let stride = p.dim + 2u;
-  let base = row * p.splits * stride;
-  var top = -3.4028234663852886e38;
-  for (var s = 0u; s < p.splits; s++) {
-    top = max(top, partial[base + s * stride]);
-  }
+  let lane = lid % LANES;
+  let chunk = index % groups_per_row * LANES + lane;
+  let stride = p.chunks + 1u;
+  var top = LOWEST;
   var sum = 0.0;
-  var value = 0.0;
-  for (var s = 0u; s < p.splits; s++) {
-    let at = base + s * stride;
-    let weight = exp(partial[at] - top);
-    sum += weight * partial[at + 1u];
-    value += weight * partial[at + 2u + d];
+  var value = vec4f();
+  for (var round = 0u; round < p.rounds; round++) {
+    var statistic = array<vec2f, AT_ONCE>();
+    var values = array<vec4f, AT_ONCE>();
+    for (var i = 0u; i < AT_ONCE; i++) {
+      let split = (round * AT_ONCE + i) * GROUPS + lid / LANES;
+      let at = (row * p.splits + min(split, p.splits - 1u)) * stride;
+      statistic[i] = select(vec2f(LOWEST, 0.0), records[at].xy, split < p.splits);
+      values[i] = records[at + 1u + min(chunk, p.chunks - 1u)];
+    }
+    var new_top = top;
+    for (var i = 0u; i < AT_ONCE; i++) {
+      new_top = max(new_top, statistic[i].x);
+    }
+    let keep = exp(top - new_top);
+    sum *= keep;
+    value *= keep;
+    top = new_top;
+    for (var i = 0u; i < AT_ONCE; i++) {
+      let counts = (round * AT_ONCE + i) * GROUPS + lid / LANES < p.splits;
+      let weight = select(0.0, exp(statistic[i].x - top), counts);
+      sum += weight * statistic[i].y;
+      value += weight * values[i];
+    }
   }
-  let query = row % p.queries;
-  let head = (row / p.queries) % p.heads;
-  let batch = row / p.queries / p.heads;
-  y[batch * p.batch_stride + head * p.head_stride + query * p.query_stride + d] = y_store(value / sum);
+  parts[lid] = value;
+  if (lane == 0u) {
+    statistics[lid / LANES] = vec2f(top, sum);
+  }
+  workgroupBarrier();
+  if (lid < LANES && chunk < p.chunks) {
+    let joined = join(0u, lane);
+    let query = row % p.queries;
+    let head = row / p.queries % p.heads;
+    let batch = row / p.queries / p.heads;
+    put_result(batch * p.batch_stride + head * p.head_stride + query * p.query_stride, chunk, joined.value / joined.sum);
+  }
 }

@@ -41,39 +41,43 @@ Status attend_rotated(Plan& op) {
   const u32 positions = q.dim(-3), width = cosines.dim(-1);
   TRY(const u32 first, first_row(op, 5, 6, u32(cosines.numel() / width), positions));
 
-  const Operand rotated = op.scratch(q.max().numel() * sizeof(f32));
-  if (q.numel() > 0) {
-    const Spec spec = Spec()
-                          .flag("INTERLEAVED", interleaved)
-                          .flag("PAIRED", false)
-                          .input("q", q.dtype())
-                          .input("k", k.dtype())
-                          .input("v", v.dtype())
-                          .input("cosines", cosines.dtype())
-                          .input("sines", sines.dtype())
-                          .output("y", DType::f32)
-                          .output("k_cache", k_cache.dtype())
-                          .output("v_cache", v_cache.dtype());
-    const u32 q_threads = u32(q.numel() / 2), k_threads = u32(k.numel() / 2);
-    const Params params{q_threads + 2 * k_threads,
-                        q_threads,
-                        k_threads,
-                        interleaved ? width : width / 2,
-                        q.dim(-2),
-                        k.dim(-2),
-                        positions,
-                        q.dim(-1),
-                        first,
-                        width,
-                        u32(std::max<i64>(start, 0)),
-                        k_cache.dim(-3)};
-    TRY_DO(op.dispatch({kernels::rotary_cache, spec}, {q, k, v, cosines, sines, rotated, k_cache, v_cache}, params,
-                       one_thread_per(params.count, 64)));
-  }
-  return attend_cached(op, Query(q, rotated, DType::f32), k_cache, v_cache, start, 11, y);
+  Turn turn{q, k, v, cosines, sines, first, u32(std::max<i64>(start, 0)), interleaved, {}};
+  turn.rotated = op.scratch(q.max().numel() * sizeof(f32));
+  return attend_cached(op, Query(q, turn.rotated, DType::f32), k_cache, v_cache, start, 11, y, &turn);
 }
 
 }  // namespace
+
+Status turn_into_caches(Plan& op, const Turn& turn, const TensorArg& k_cache, const TensorArg& v_cache) {
+  const TensorArg &q = turn.q, &k = turn.k;
+  const Spec spec = Spec()
+                        .flag("INTERLEAVED", turn.interleaved)
+                        .flag("PAIRED", false)
+                        .input("q", q.dtype())
+                        .input("k", k.dtype())
+                        .input("v", turn.v.dtype())
+                        .input("cosines", turn.cosines.dtype())
+                        .input("sines", turn.sines.dtype())
+                        .output("y", DType::f32)
+                        .output("k_cache", k_cache.dtype())
+                        .output("v_cache", v_cache.dtype());
+  const u32 q_threads = u32(q.numel() / 2), k_threads = u32(k.numel() / 2);
+  const Params params{q_threads + 2 * k_threads,
+                      q_threads,
+                      k_threads,
+                      turn.half(),
+                      q.dim(-2),
+                      k.dim(-2),
+                      q.dim(-3),
+                      q.dim(-1),
+                      turn.first,
+                      turn.width(),
+                      turn.start,
+                      k_cache.dim(-3)};
+  return op.dispatch({kernels::rotary_cache, spec},
+                     {q, k, turn.v, turn.cosines, turn.sines, turn.rotated, k_cache, v_cache}, params,
+                     one_thread_per(params.count, 64));
+}
 
 static constexpr OpEntry entries[] = {
     {"pteron.attend_rotated", attend_rotated,

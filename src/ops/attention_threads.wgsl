@@ -1,6 +1,6 @@
 // Attention (snippets/attention.wgsl) without barriers: one thread per (batch, HEADS heads that share their keys, query,
 // split) walks the keys of its split once.
-//! use grid nan attention attention_walk
+//! use grid nan attention attention_bindings attention_walk
 fn k_chunk(at: u32, left: u32) -> vec4f {
   return k_four(at, left);
 }

@@ -1,7 +1,9 @@
 // Attention (snippets/attention.wgsl) with many queries, for GPUs: a workgroup has WORKGROUP neighbouring queries of one
 // head and one split, a thread one of them. The threads copy TILE keys and values at a time into workgroup memory and
 // walk them there. Tiles that no query of the workgroup sees are skipped.
-//! use grid nan attention attention_walk
+// All loops count, to constants or to numbers of tiles.
+//! ends
+//! use grid nan attention attention_bindings attention_walk
 var<workgroup> k_tile: array<vec4f, TILE * CHUNKS>;
 var<workgroup> v_tile: array<vec4f, TILE * VALUE_CHUNKS>;
 
@@ -13,12 +15,14 @@ fn v_chunk(at: u32) -> vec4f {
 }
 
 fn stage(first: u32, count: u32, k_base: u32, v_base: u32, lid: u32) {
-  for (var i = lid; i < count * CHUNKS; i += WORKGROUP) {
+  for (var i = lid; i < TILE * CHUNKS; i += WORKGROUP) {
     let c = i % CHUNKS;
-    k_tile[i] = k_four(k_base + (first + i / CHUNKS) * p.k.z + 4u * c, D - 4u * c);
+    let key = first + min(i / CHUNKS, count - 1u);
+    k_tile[i] = k_four(k_base + key * p.k.z + 4u * c, D - 4u * c);
   }
-  for (var i = lid; i < count * VALUE_CHUNKS; i += WORKGROUP) {
-    v_tile[i] = v_four(v_base + (first + i / VALUE_CHUNKS) * p.v.z + 4u * (i % VALUE_CHUNKS));
+  for (var i = lid; i < TILE * VALUE_CHUNKS; i += WORKGROUP) {
+    let key = first + min(i / VALUE_CHUNKS, count - 1u);
+    v_tile[i] = v_four(v_base + key * p.v.z + 4u * (i % VALUE_CHUNKS));
   }
 }
 
@@ -44,10 +48,15 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
 
   var walk = Walk();
   begin_walk(&walk, batch, head, read_query);
-  for (var first = split * p.split_keys; first < last_end; first += TILE) {
+  let start = split * p.split_keys;
+  let tiles = (max(last_end, start) - start + TILE - 1u) / TILE;
+  for (var tile = 0u; tile < tiles; tile++) {
+    let first = start + tile * TILE;
     stage(first, min(TILE, last_end - first), k_base, v_base, lid);
     workgroupBarrier();
-    for (var key = first; key < min(first + TILE, end); key += 4u) {
+    let rounds = (min(first + TILE, max(end, first)) - first + 3u) / 4u;
+    for (var round = 0u; round < rounds; round++) {
+      let key = first + round * 4u;
       let wanted = vec4u(key, key + 1u, key + 2u, key + 3u);
       let keys = min(wanted, vec4u(end - 1u));
       let place = keys - first;

@@ -9,10 +9,10 @@ struct Params {
   f32 eps;
 };
 
-// _native_batch_norm_legit_no_training(x, weight?, bias?, mean, variance, momentum, eps, [out, …]): channels are
-// axis 1. The further results are for training; nobody reads them.
-Status batch_norm(Plan& op) {
-  const TensorArg x = op.tensor(0), mean = op.tensor(3), variance = op.tensor(4), y = op.list_output(7, 0);
+// op(x, weight?, bias?, mean, variance, …, eps, [out, …]): channels are axis 1. The further results are for training;
+// nobody reads them.
+Status batch_norm(Plan& op, u32 eps, u32 results) {
+  const TensorArg x = op.tensor(0), mean = op.tensor(3), variance = op.tensor(4), y = op.list_output(results, 0);
   const auto w = op.maybe_tensor(1), b = op.maybe_tensor(2);
   REQUIRE(op, x.rank() >= 2, "batch norm needs [batch, channels, ..], not ", x.shape());
   std::array<Operand, 6> operands;
@@ -37,21 +37,32 @@ Status batch_norm(Plan& op) {
   spec.code(w ? "fn gain(c: u32) -> f32 { return weight_get(c); }" : "fn gain(c: u32) -> f32 { return 1.0; }");
   spec.code(b ? "fn shift(c: u32) -> f32 { return bias_get(c); }" : "fn shift(c: u32) -> f32 { return 0.0; }");
   TRY_DO(op.resize(y, x.shape()));
-  for (u32 i = 1; i < op.list_size(7); ++i) {
-    const TensorArg unused = op.list_output(7, i);
+  for (u32 i = 1; i < op.list_size(results); ++i) {
+    const TensorArg unused = op.list_output(results, i);
     TRY_DO(op.resize(unused, unused.max()));
   }
   if (y.numel() == 0) return {};
-  const Params params{u32(y.numel()), x.dim(1), u32(x.shape().product(2, x.rank())), f32(op.number(6))};
+  const Params params{u32(y.numel()), x.dim(1), u32(x.shape().product(2, x.rank())), f32(op.number(eps))};
   return op.dispatch({kernels::batch_norm, spec}, std::span(operands).first(count),
                      std::as_bytes(std::span(&params, 1)), one_thread_per(y.numel(), 64));
+}
+
+// _native_batch_norm_legit_no_training(x, weight?, bias?, mean, variance, momentum, eps, [out, …])
+Status without_training(Plan& op) { return batch_norm(op, 6, 7); }
+
+// _native_batch_norm_legit(x, weight?, bias?, mean, variance, training, momentum, eps, [out, …])
+Status with_statistics(Plan& op) {
+  REQUIRE_SUPPORTED(op, !op.flag(5), "batch norm that updates its statistics is not supported; export in eval mode");
+  return batch_norm(op, 7, 8);
 }
 
 }  // namespace
 
 static constexpr OpEntry entries[] = {
-    {"aten._native_batch_norm_legit_no_training.default", batch_norm,
+    {"aten._native_batch_norm_legit_no_training.default", without_training,
      "x, weight?, bias?, mean, variance, momentum: any, eps: number -> [out, ...]"_sig, lanewise},
+    {"aten._native_batch_norm_legit.default", with_statistics,
+     "x, weight?, bias?, mean, variance, training: flag, momentum: any, eps: number -> [out, ...]"_sig, lanewise},
 };
 extern const OpList batch_norm_ops = entries;
 

@@ -35,6 +35,10 @@ using graph::TensorArg;
 // The same bytes; nothing if x and y share their memory.
 Status copy(Plan& op, const TensorArg& x, const TensorArg& y);
 
+// Integers as the bytes of y: `wide` is scratch memory of one word for each of them, of which there may be up to three
+// more than y has.
+Status narrow(Plan& op, const Operand& wide, const TensorArg& y);
+
 // How many rounds all loops of one thread may take together. llvmpipe ends them silently after 65,535, so what takes
 // longer is shared among threads there, or refused.
 inline u64 max_rounds(const gpu::DeviceInfo& device) {

@@ -43,6 +43,15 @@ Status combine_bits(Plan& op) {
   return arithmetic(op, std::array{a, b}, y, op.entry().detail);
 }
 
+// op(a, number, out), bit by bit
+Status combine_with_scalar(Plan& op) {
+  const TensorArg a = op.tensor(0), y = op.last_output();
+  const f64 number = op.number(1);
+  REQUIRE(op, !is_float(a.dtype()), "bits of ", a.dtype(), " can't be combined; integers or booleans are needed");
+  TRY_DO(check_fits(op, number));
+  return arithmetic(op, std::array{a}, y, op.entry().detail, {number});
+}
+
 // bitwise_not(a, out): of a boolean its opposite
 Status bitwise_not(Plan& op) {
   const TensorArg a = op.tensor(0), y = op.last_output();
@@ -54,8 +63,8 @@ Status bitwise_not(Plan& op) {
 // where(condition, a, b, out)
 Status where(Plan& op) {
   const TensorArg condition = op.tensor(0), a = op.tensor(1), b = op.tensor(2), y = op.last_output();
-  REQUIRE(op, a.dtype() == y.dtype() && b.dtype() == y.dtype(), "the choices are ", a.dtype(), " and ", b.dtype(),
-          ", but the result is ", y.dtype());
+  REQUIRE(op, is_float(y.dtype()) || (!is_float(a.dtype()) && !is_float(b.dtype())), "the choices are ", a.dtype(),
+          " and ", b.dtype(), ", but the result is ", y.dtype());
   return elementwise(op, std::array{condition, a, b}, y, "select(c, b, truth(a))");
 }
 
@@ -63,6 +72,7 @@ constexpr OpFamily unary{compare_one, "a -> out"_sig, lanewise};
 constexpr OpFamily binary{compare_two, "a, b -> out"_sig, lanewise};
 constexpr OpFamily with_scalar{compare_with_scalar, "a, scalar: number -> out"_sig, lanewise};
 constexpr OpFamily bitwise{combine_bits, "a, b -> out"_sig, lanewise};
+constexpr OpFamily bitwise_scalar{combine_with_scalar, "a, number: number -> out"_sig, lanewise};
 
 }  // namespace
 
@@ -83,8 +93,17 @@ static constexpr OpEntry entries[] = {
     {"aten.logical_not.default", unary, "!truth(a)"},
     {"aten.logical_and.default", binary, "truth(a) && truth(b)"},
     {"aten.logical_or.default", binary, "truth(a) || truth(b)"},
+    {"aten.logical_xor.default", binary, "truth(a) != truth(b)"},
+    {"aten.isnan.default", unary, "is_nan(a)"},
+    {"aten.isinf.default", unary, "is_infinite(a)"},
     {"aten.bitwise_and.Tensor", bitwise, "a & b"},
+    {"aten.bitwise_and.Scalar", bitwise_scalar, "a & s0"},
     {"aten.bitwise_or.Tensor", bitwise, "a | b"},
+    {"aten.bitwise_or.Scalar", bitwise_scalar, "a | s0"},
+    {"aten.bitwise_xor.Tensor", bitwise, "a ^ b"},
+    {"aten.bitwise_xor.Scalar", bitwise_scalar, "a ^ s0"},
+    {"aten.__lshift__.Scalar", bitwise_scalar, "shift_left(a, s0)"},
+    {"aten.__rshift__.Scalar", bitwise_scalar, "shift_right(a, s0)"},
     {"aten.bitwise_not.default", bitwise_not, "a -> out"_sig, lanewise},
     {"aten.where.self", where, "condition, a, b -> out"_sig, lanewise},
 };

@@ -43,6 +43,7 @@ Result<Conv> read_conv(Plan& op, const ConvArgs& args, const TensorArg& x, std::
   const i64 groups = op.integer(args.groups);
   Conv conv;
   conv.transposed = transposed;
+  conv.volume = axes == 3;
   conv.images = x.rank() == axes + 2 ? x.dim(0) : 1;
   conv.in_channels = x.dim(-1 - i32(axes));
   conv.out_channels = out_channels;
@@ -55,7 +56,7 @@ Result<Conv> read_conv(Plan& op, const ConvArgs& args, const TensorArg& x, std::
     REQUIRE(op, list->size() <= 1 || list->size() == axes, "a list of ", list->size(), " numbers is given for ", axes,
             " axes");
   for (u32 i = 0; i < axes; ++i) {
-    ConvAxis& axis = i + 1 == axes ? conv.x : conv.y;
+    ConvAxis& axis = i + 1 == axes ? conv.x : i + 2 == axes ? conv.y : conv.z;
     axis = {
         x.dim(i32(i) - i32(axes)), taps[i], 1, list_item(stride, i, 1), list_item(pad, i, 0), list_item(dilation, i, 1),
         list_item(out_pad, i, 0)};
@@ -64,7 +65,8 @@ Result<Conv> read_conv(Plan& op, const ConvArgs& args, const TensorArg& x, std::
   conv.out = x.shape();
   conv.out[x.rank() - 1 - axes] = out_channels;
   conv.out[x.rank() - 1] = conv.x.out;
-  if (axes == 2) conv.out[x.rank() - 2] = conv.y.out;
+  if (axes >= 2) conv.out[x.rank() - 2] = conv.y.out;
+  if (axes == 3) conv.out[x.rank() - 3] = conv.z.out;
   return conv;
 }
 
@@ -73,11 +75,11 @@ void set_image(Gemm& gemm, const Conv& conv, const TensorArg& x, std::optional<i
   g.batches = conv.images * conv.groups;
   g.a_batches = conv.groups;
   g.rows = conv.group_out();
-  g.columns = conv.y.out * conv.x.out;
+  g.columns = conv.z.out * conv.y.out * conv.x.out;
   g.depth = conv.group_in();
-  g.sections_y = conv.y.taps;
+  g.sections_y = conv.z.taps * conv.y.taps;
   g.sections_x = conv.x.taps;
-  g.b_step = conv.y.in * conv.x.in;
+  g.b_step = conv.z.in * conv.y.in * conv.x.in;
   g.b_batch = g.b_step * g.depth;
   g.b_zero = zero.value_or(0);
   g.in_height = conv.y.in;
@@ -89,7 +91,14 @@ void set_image(Gemm& gemm, const Conv& conv, const TensorArg& x, std::optional<i
   g.pad_x = i32(conv.x.pad);
   g.dilation_y = i32(conv.y.dilation);
   g.dilation_x = i32(conv.x.dilation);
+  g.in_depth = conv.z.in;
+  g.out_height = conv.y.out;
+  g.taps_y = conv.y.taps;
+  g.stride_z = u32(conv.z.stride);
+  g.pad_z = i32(conv.z.pad);
+  g.dilation_z = i32(conv.z.dilation);
   gemm.bind("b", x);
+  gemm.flag("VOLUME", conv.volume);
   gemm.flag("TRANSPOSED", conv.transposed);
   gemm.flag("B_CENTERED", zero.has_value());
   gemm.use("image");
@@ -150,8 +159,8 @@ Status convolution(Plan& op) {
   REQUIRE_SUPPORTED(op, is_float(x.dtype()) && is_float(w.dtype()) && is_float(y.dtype()), "a convolution of ",
                     x.dtype(), " values is not supported");
   REQUIRE(op, w.rank() >= 3, "the filter ", w.shape(), " must have at least three axes");
-  REQUIRE_SUPPORTED(op, w.rank() <= 4, "a convolution in ", w.rank() - 2,
-                    " dimensions is not supported; at most two are");
+  REQUIRE_SUPPORTED(op, w.rank() <= 5, "a convolution in ", w.rank() - 2,
+                    " dimensions is not supported; at most three are");
   const i64 groups = op.integer(8);
   const u32 out_channels = transposed ? u32(w.dim(1) * std::max<i64>(groups, 1)) : w.dim(0);
   const Shape& filter = w.shape();

@@ -13,11 +13,11 @@ struct ConvAxis {
 
 struct Conv {
   u32 images = 1, groups = 1, in_channels = 0, out_channels = 0;
-  ConvAxis y, x;  // a convolution in one dimension has a height of 1
-  bool transposed = false;
+  ConvAxis z, y, x;  // one in two dimensions has a depth of 1, one in a single dimension a height of 1 too
+  bool transposed = false, volume = false;
   Shape out;
 
-  u32 taps() const { return y.taps * x.taps; }
+  u32 taps() const { return z.taps * y.taps * x.taps; }
   u32 group_in() const { return in_channels / groups; }
   u32 group_out() const { return out_channels / groups; }
   bool depthwise() const { return group_in() == 1; }
@@ -29,7 +29,7 @@ struct ConvArgs {
   std::optional<u32> out_pad;
 };
 
-// Reads the geometry and checks it. `taps` are the filter's sizes, one or two.
+// Reads the geometry and checks it. `taps` are the filter's sizes, one to three.
 Result<Conv> read_conv(Plan& op, const ConvArgs& args, const TensorArg& x, std::span<const u32> taps, u32 out_channels,
                        bool transposed);
 

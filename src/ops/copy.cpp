@@ -57,22 +57,26 @@ Status unsqueeze(Plan& op) {
   return copy(op, x, y);
 }
 
-// squeeze_copy(x, axes, out): drops the axes that have size 1. Which those are is decided by the maximal shape, so that
-// the rank never changes.
-Status squeeze(Plan& op) {
+// Drops the axes that have size 1. Which those are is decided by the maximal shape, so that the rank never changes.
+Status squeeze(Plan& op, u32 candidates) {
   const TensorArg x = op.tensor(0), y = op.last_output();
-  const IntList axes = op.ints(1);
-  std::array<bool, Shape::max_rank> dropped{};
-  for (u32 i = 0; i < axes.size(); ++i) {
-    const u32 axis = op.normalize_axis(axes[i], x.rank());
-    if (axis < x.rank() && x.max()[axis] == 1) dropped[axis] = true;
-  }
   Shape shape;
   for (u32 i = 0; i < x.rank(); ++i)
-    if (!dropped[i]) shape.push_back(x.shape()[i]);
+    if ((candidates >> i & 1) == 0 || x.max()[i] != 1) shape.push_back(x.shape()[i]);
   TRY_DO(op.resize(y, shape));
   return copy(op, x, y);
 }
+
+// squeeze_copy(x, axes, out), of one axis or of several
+Status squeeze_axes(Plan& op) {
+  const u32 rank = op.tensor(0).rank();
+  const IntList axes = op.ints(1);
+  u32 candidates = 0;
+  for (u32 i = 0; i < axes.size(); ++i) candidates |= 1u << op.normalize_axis(axes[i], rank);
+  return squeeze(op, candidates);
+}
+Status squeeze_axis(Plan& op) { return squeeze(op, 1u << op.axis(1, op.tensor(0).rank())); }
+Status squeeze_all(Plan& op) { return squeeze(op, ~0u); }
 
 }  // namespace
 
@@ -83,14 +87,22 @@ Status copy(Plan& op, const TensorArg& x, const TensorArg& y) {
   return op.dispatch(graph::copy_kernel(), {x, y}, quads, one_thread_per(quads, 64));
 }
 
+Status narrow(Plan& op, const Operand& wide, const TensorArg& y) {
+  const u32 words = u32((y.numel() + 3) / 4);
+  return op.dispatch({kernels::pack_bytes, Spec().output("y", y.dtype())}, {wide, y}, words, one_thread_per(words, 64));
+}
+
 static constexpr OpEntry entries[] = {
     {"et_vk.prepack.default", nullptr, "x -> out"_sig, prepacks},
     {"aten.clone.default", clone, "x, ... -> out"_sig, copies | lanewise},
     {"aten.alias_copy.default", clone, "x -> out"_sig, copies | lanewise},
     {"dim_order_ops._clone_dim_order.default", clone, "x, ... -> out"_sig, copies | lanewise},
     {"aten.view_copy.default", view, "x, sizes: ints -> out"_sig, copies},
+    {"aten._unsafe_view.default", view, "x, sizes: ints -> out"_sig, copies},
     {"aten.unsqueeze_copy.default", unsqueeze, "x, axis: int -> out"_sig, copies},
-    {"aten.squeeze_copy.dims", squeeze, "x, axes: ints -> out"_sig, copies},
+    {"aten.squeeze_copy.dims", squeeze_axes, "x, axes: ints -> out"_sig, copies},
+    {"aten.squeeze_copy.dim", squeeze_axis, "x, axis: int -> out"_sig, copies},
+    {"aten.squeeze_copy.default", squeeze_all, "x -> out"_sig, copies},
 };
 extern const OpList copy_ops = entries;
 

@@ -15,20 +15,11 @@ constexpr u32 max_inputs = 4;
 struct Params {
   u32 count, rank;
   u32 s0, s1;  // f32 or i32 bits
+  u32 s2, pad[3];
   Axes<max_inputs> axes;
 };
 
 constexpr std::string_view names[] = {"a", "b", "c", "d"};
-
-// Row-major strides of an input in the output's space, innermost axis first; 0 along an axis that it is repeated over.
-void set_strides(u32 (&strides)[8], const Shape& input, const Shape& output) {
-  u32 stride = 1;
-  for (u32 axis = 0; axis < output.rank(); ++axis) {
-    const u32 size = axis < input.rank() ? input.dim(-1 - i32(axis)) : 1;
-    strides[axis] = size == 1 ? 0 : stride;
-    stride *= size;
-  }
-}
 
 // Maximal shapes decide as far as they can, so that the kernel stays the same while shapes change.
 void add_loads(Plan& op, std::span<const TensorArg> inputs, const TensorArg& y, u32 row, Spec& spec) {
@@ -46,6 +37,9 @@ void add_loads(Plan& op, std::span<const TensorArg> inputs, const TensorArg& y, 
     spec.load(names[i], is_single(inputs[i]) ? Access::single : is_flat(inputs[i]) ? Access::flat : walk, i);
 }
 
+// Most kernels do without the longest snippet.
+bool calls_special(std::string_view code) { return code.find("special_") != std::string_view::npos; }
+
 // Runs the kernel for y, which has its shape.
 Status run(Plan& op, std::span<const TensorArg> inputs, const TensorArg& y, std::string_view expression,
            Scalars scalars) {
@@ -56,11 +50,13 @@ Status run(Plan& op, std::span<const TensorArg> inputs, const TensorArg& y, std:
   params.count = u32(y.numel());
   params.s0 = scalar_bits(scalars.s0, floating);
   params.s1 = scalar_bits(scalars.s1, floating);
+  params.s2 = scalar_bits(scalars.s2, floating);
   std::reverse_copy(y.shape().begin(), y.shape().end(), params.axes.dims);
 
   Spec spec;
   spec.type("V", floating ? DType::f32 : DType::i32);
   spec.use(floating ? "float_math" : "integer_math");
+  if (calls_special(expression) || calls_special(scalars.functions)) spec.use("special_math");
   if (!scalars.functions.empty()) spec.code(scalars.functions);
   std::array<Operand, max_inputs + 1> operands;
   for (u32 i = 0; i < inputs.size(); ++i) {
@@ -79,9 +75,24 @@ Status run(Plan& op, std::span<const TensorArg> inputs, const TensorArg& y, std:
 
 }  // namespace
 
+void set_strides(u32 (&strides)[8], const Shape& input, const Shape& output) {
+  u32 stride = 1;
+  for (u32 axis = 0; axis < output.rank(); ++axis) {
+    const u32 size = axis < input.rank() ? input.dim(-1 - i32(axis)) : 1;
+    strides[axis] = size == 1 ? 0 : stride;
+    stride *= size;
+  }
+}
+
 u32 scalar_bits(f64 value, bool floating) {
   if (floating) return std::bit_cast<u32>(f32(value));
   return std::isnan(value) ? 0 : u32(i32(std::clamp(value, -2147483648.0, 2147483647.0)));
+}
+
+Status check_fits(Plan& op, f64 value) {
+  REQUIRE(op, value >= INT32_MIN && value <= INT32_MAX, "the number ", value,
+          " does not fit in 32 bits; the GPU computes with int32");
+  return {};
 }
 
 Result<Shape> broadcast(const Shape& a, const Shape& b) {

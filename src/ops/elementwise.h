@@ -8,14 +8,14 @@
 namespace pteron::ops {
 
 struct Scalars {
-  f64 s0 = 0, s1 = 0;
+  f64 s0 = 0, s1 = 0, s2 = 0;
   bool real = false;                // compute in f32 even if all tensors are integers
   std::string_view functions = {};  // WGSL that the expression calls
 };
 
 // y = expression(a, b, …) with NumPy's broadcasting. `expression` is WGSL over a, b, c, d of type V (f32 if anything is
-// floating-point, else i32) and the scalars s0 and s1; it may call what snippets/float_math.wgsl and integer_math.wgsl
-// offer under the same names.
+// floating-point, else i32) and the scalars s0, s1 and s2; it may call what snippets/float_math.wgsl and
+// integer_math.wgsl offer under the same names and, where V is f32, what special_math.wgsl does.
 Status elementwise(Plan& op, std::span<const TensorArg> inputs, const TensorArg& y, std::string_view expression,
                    Scalars scalars = {});
 
@@ -23,11 +23,17 @@ Status elementwise(Plan& op, std::span<const TensorArg> inputs, const TensorArg&
 Status arithmetic(Plan& op, std::span<const TensorArg> inputs, const TensorArg& y, std::string_view expression,
                   Scalars scalars = {});
 
+// A scalar that all-integer arithmetic takes as it is: an error if 32 bits don't hold it.
+Status check_fits(Plan& op, f64 value);
+
 // Every element of y, which has been resized, from its row-major index i: `expression` is WGSL over i, s0 and s1.
 Status generate(Plan& op, const TensorArg& y, std::string_view expression, Scalars scalars);
 
 // A scalar as a kernel's parameter of type f32 or i32, into which it is forced.
 u32 scalar_bits(f64 value, bool floating);
+
+// Row-major strides of an input in the space of an output that it broadcasts to, innermost axis first.
+void set_strides(u32 (&strides)[8], const Shape& input, const Shape& output);
 
 // The shape that two shapes broadcast to, or an error that shows both.
 Result<Shape> broadcast(const Shape& a, const Shape& b);

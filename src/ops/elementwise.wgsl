@@ -8,6 +8,7 @@ struct Params {
           rank : u32,
                  s0 : V,
                       s1 : V,
+                           s2 : V,
                            dims : array<vec4u, 2>,  // of the output, merged where all inputs allow it
                                   inverses : array<vec4u, 2>,
                                              strides : array<vec4u, 8>,  // of up to four inputs, two vectors each

@@ -200,8 +200,12 @@ TEST(Elementwise, RefusesTypesThatDontFit) {
   EXPECT_MENTIONS(error_of(graph("aten.lt.Tensor", {a, a}, DType::f32, {3})), "the result must be bool, not float32");
   EXPECT_MENTIONS(error_of(graph("aten.bitwise_and.Tensor", {a, a}, DType::f32, {3})),
                   "bits of float32 and float32 can't be combined");
-  EXPECT_MENTIONS(error_of(graph("aten.where.self", {i, a, i}, DType::f32, {3})),
-                  "the choices are float32 and int32, but the result is float32");
+  EXPECT_MENTIONS(error_of(graph("aten.where.self", {i, a, i}, DType::i32, {3})),
+                  "the choices are float32 and int32, but the result is int32");
+  EXPECT_MENTIONS(error_of(graph("aten.sin.default", {i}, DType::i32, {3})),
+                  "the result must be floating-point, not int32");
+  EXPECT_MENTIONS(error_of(graph("aten.mul.Scalar", {i}, DType::i32, {3}, {i64(1) << 40})),
+                  "the number 1099511627776 does not fit in 32 bits");
 }
 
 TEST(Elementwise, RefusesUnknownModes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shortens an output on the GPU: the largest element's index, or the k largest.
+// Shortens an output on the GPU: see Epilogue.
 #pragma once
 
 #include "graph/graph.h"

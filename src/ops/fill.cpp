@@ -58,6 +58,16 @@ Status all_like(Plan& op) {
 // scalar_tensor(value, …, out)
 Status scalar_tensor(Plan& op) { return fill(op, op.last_output(), Shape(), op.number(0)); }
 
+// native_dropout(x, p, train?, [out, mask]): without training x itself, and nothing is dropped.
+Status dropout(Plan& op) {
+  const TensorArg x = op.tensor(0), y = op.list_output(3, 0), mask = op.list_output(3, 1);
+  REQUIRE_SUPPORTED(op, !op.flag(2) || op.number(1) == 0,
+                    "dropout while training needs random numbers, which are not supported; export in eval mode");
+  TRY_DO(op.resize(y, x.shape()));
+  TRY_DO(copy(op, x, y));
+  return fill(op, mask, x.shape(), 1);
+}
+
 // arange(start, end, step, …, out)
 Status arange(Plan& op) {
   const TensorArg y = op.last_output();
@@ -82,7 +92,13 @@ static constexpr OpEntry entries[] = {
     {"aten.zeros_like.default", all_like<0>, "shape x, ... -> out"_sig, lanewise},
     {"aten.ones.default", all<1>, "sizes: ints, ... -> out"_sig},
     {"aten.ones_like.default", all_like<1>, "shape x, ... -> out"_sig, lanewise},
+    {"aten.fill.Scalar", full_like, "shape x, value: number -> out"_sig, lanewise},
+    // Memory that may hold anything holds zeros.
+    {"aten.empty.memory_format", all<0>, "sizes: ints, ... -> out"_sig},
+    {"aten.empty_strided.default", all<0>, "sizes: ints, strides: ints, ... -> out"_sig},
+    {"dim_order_ops._empty_dim_order.default", all<0>, "sizes: ints, ... -> out"_sig},
     {"aten.scalar_tensor.default", scalar_tensor, "value: number, ... -> out"_sig},
+    {"aten.native_dropout.default", dropout, "x, p: number, train: flag = true -> [out, mask]"_sig, lanewise},
     {"aten.arange.start_step", arange, "start: number = 0, end: number, step: number = 1, ... -> out"_sig},
 };
 extern const OpList fill_ops = entries;

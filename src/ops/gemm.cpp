@@ -127,20 +127,19 @@ Status Gemm::run(const TensorArg& y, bool depthwise) {
 
 // Bytes are written a word at a time. Where rows are no whole words, they pass through scratch memory.
 Status Gemm::dispatch(const TensorArg& y, const Tiling& tiling) {
+  const std::string_view put = exact_ ? "put_integers" : "put_elements";
   if (size_of(y.dtype()) > 1) {
-    spec_.use("put_elements");
+    spec_.use(put);
     return dispatch_parts(tiling, y, y.dtype());
   }
-  if (in_fours(op_, params.width, width_is_fixed_)) {
+  if (!exact_ && in_fours(op_, params.width, width_is_fixed_)) {
     spec_.use("put_words");
     return dispatch_parts(tiling, y, y.dtype());
   }
   const Operand wide = op_.scratch(y.max().numel() * sizeof(i32));
-  spec_.use("put_elements");
+  spec_.use(put);
   TRY_DO(dispatch_parts(tiling, wide, DType::i32));
-  const u32 words = u32((y.numel() + 3) / 4);
-  return op_.dispatch({kernels::pack_bytes, Spec().output("y", y.dtype())}, {wide, y}, words,
-                      one_thread_per(words, 64));
+  return narrow(op_, wide, y);
 }
 
 Status Gemm::dispatch_parts(const Tiling& tiling, const Operand& y, DType dtype) {

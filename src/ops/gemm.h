@@ -22,6 +22,8 @@ struct GemmParams {
   u32 in_height = 1, in_width = 1, out_width = 1;
   u32 stride_y = 1, stride_x = 1;
   i32 pad_y = 0, pad_x = 0, dilation_y = 1, dilation_x = 1;
+  u32 in_depth = 1, out_height = 1, taps_y = 1, stride_z = 1;
+  i32 pad_z = 0, dilation_z = 1;
 };
 
 class Gemm {
@@ -50,6 +52,8 @@ class Gemm {
 
   void channels_are_rows() { channel_rows_ = true; }
   void clamp(f32 low, f32 high);
+  // The sums of integers are the result, without any scale or bias.
+  void keep_sums() { exact_ = true; }
   // The result is int8: round(value / scale) + zero, after an activation ("none" or "relu"). Says which arguments these
   // are.
   Status quantize(u32 scale, u32 zero, u32 activation);
@@ -70,8 +74,8 @@ class Gemm {
   std::array<Operand, 8> operands_{};
   u32 count_ = 0;
   bool overflows_ = false;  // it has more
-  u32 bound_ = 0;  // bit i: optional input i is there
-  bool channel_rows_ = false, clamped_ = false, quantized_ = false;
+  u32 bound_ = 0;           // bit i: optional input i is there
+  bool channel_rows_ = false, clamped_ = false, quantized_ = false, exact_ = false;
   u32 weight_at_ = 0;  // among the operands
   u64 weight_row_bytes_ = 0;
   bool width_is_fixed_ = false;

@@ -2,6 +2,7 @@
 #include "ops/linear_q4.h"
 
 #include "ops/linear_nibbles.h"
+#include "ops/linear_q4_variant.h"
 #include "ops/norm.h"
 #include "ops/q4_tiles.h"
 #include "ops/routes.h"
@@ -11,42 +12,19 @@
 namespace pteron::ops {
 namespace {
 
-struct Params {
+// Of the kernels whose threads have lanes (snippets/q4_linear.wgsl), and of those whose workgroups have strips.
+struct LaneParams {
   u32 count, lanes, rows, words, groups, group_words;
   f32 eps;
   u32 second;
   u32 ends[4], columns[4];
 };
-
-struct TileParts {
-  std::array<graph::PackedPart, 3> items;
-  u32 count = 0;
-  void add(const TensorArg& constant, const Packing& packing) { items[count++] = {constant.id(), packing}; }
-  std::span<const graph::PackedPart> all() const { return std::span(items).first(count); }
+struct StripParams {
+  u32 rows, strips, second, tiles;
+  u32 ends[4], columns[4];
+  f32 eps;
+  u32 pad[3];
 };
-
-constexpr std::string_view no_norm = "fn norm_at(i: u32) -> vec4f { return vec4f(1.0); }";
-constexpr std::string_view with_norm = "fn norm_at(i: u32) -> vec4f { return norm[i]; }";
-constexpr std::string_view no_correction = "fn correction_at(i: u32) -> vec4f { return vec4f(0.0); }";
-constexpr std::string_view with_correction = "fn correction_at(i: u32) -> vec4f { return corrections[i]; }";
-constexpr std::string_view no_bias = "fn bias_at(i: u32) -> vec4f { return vec4f(0.0); }";
-constexpr std::string_view with_bias = "fn bias_at(i: u32) -> vec4f { return bias[i]; }";
-constexpr std::string_view no_residual = "fn residual_at(i: u32) -> f32 { return 0.0; }";
-constexpr std::string_view with_residual = "fn residual_at(i: u32) -> f32 { return residual_get(i); }";
-constexpr std::string_view swiglu = "fn pair(a: vec4f, b: vec4f) -> vec4f { return a / (1.0 + exp(-a)) * b; }";
-constexpr std::string_view planes = "fn pair(a: vec4f, b: vec4f) -> vec4f { return a + b; }";
-constexpr std::string_view singles = "alias T4 = vec4f;", halves = "alias T4 = vec4h;";
-constexpr std::string_view outputs[] = {"y0", "y1", "y2"};
-constexpr std::string_view stores[] = {"fn store0(i: u32, v: f32) { y0[i] = y0_store(v); }",
-                                       "fn store1(i: u32, v: f32) { y1[i] = y1_store(v); }",
-                                       "fn store2(i: u32, v: f32) { y2[i] = y2_store(v); }"};
-constexpr std::string_view no_stores[] = {"", "fn store1(i: u32, v: f32) {}", "fn store2(i: u32, v: f32) {}"};
-
-u32 depth_of(const Q4Linear& l) { return l.x.dim(-1); }
-u32 rows_of(const Q4Linear& l) { return u32(l.x.numel() / std::max(depth_of(l), 1u)); }
-u32 columns_of(const Q4Part& part) { return part.weight.dim(0); }
-u32 blocks_of(const Q4Part& part) { return ceil_div(columns_of(part), columns_per_block); }
-u32 groups_of(const Q4Linear& l) { return ceil_div(depth_of(l), l.group); }
 
 // Can the constants be laid out in tiles, and do they fit one binding?
 bool can_tile(Plan& op, const Q4Linear& l) {
@@ -63,113 +41,66 @@ bool can_tile(Plan& op, const Q4Linear& l) {
   return bytes <= op.device().limits.max_storage_binding_bytes;
 }
 
-// Which kernel computes how much.
-struct Tiling {
-  const graph::KernelSource& kernel;
-  u32 rows, lanes;  // per workgroup if `grouped`, else per thread
-  u32 workgroup;    // threads, where that is up to the specialisation
-  bool grouped;     // a workgroup makes its results together
-  bool normalises;  // can apply a norm to x
-};
-// x as its kernel sees it.
-struct Rows {
-  Operand data;
-  DType dtype;
-  bool uniform = false;     // one row, bound as constant memory
-  bool normalises = false;  // by the kernel
-};
+constexpr u32 columns_per_strip = 32;  // a line of 128 bytes
+constexpr u32 few_rows = 8;
 
-// A kernel's specialisation and operands.
-struct Variant {
-  Spec spec;
-  std::array<Operand, 12> operands;
-  u32 used = 0;
-  void bind(const Operand& operand) { operands[used++] = operand; }
-};
-
-Variant variant_for(Plan& op, const Q4Linear& l, const Tiling& tiling, const Rows& x) {
-  const u32 depth = depth_of(l), groups = groups_of(l);
-  Variant v;
-  if (!tiling.grouped) v.spec.num("TM", tiling.rows);
-  if (tiling.workgroup > 0) v.spec.num("LANES", tiling.lanes).num("SIZE", tiling.workgroup);
-  if (&tiling.kernel == &kernels::linear_q4_shared) v.spec.code(x.dtype == DType::f16 ? halves : singles);
-  v.spec.flag("NORM", x.normalises)
-      .flag("CORRECTED", l.parts[0].correction.has_value())
-      .flag("PAIRED", l.paired())
-      .flag("PLANES", l.planes);
-  v.spec.code(l.swiglu ? swiglu : planes);
-  if (x.uniform)
-    v.spec.bind_uniform("x", "vec4f", depth / 4);
-  else
-    v.spec.bind_array("x", x.dtype == DType::f16 ? "vec4h" : "vec4f");
-  v.bind(x.uniform ? Operand(x.data.kind, x.data.index, 0, u64(depth) * 4) : x.data);
-
-  TileParts weights, scales, biases, corrections;
-  for (u32 i = 0; i < l.count; ++i) {
-    const Q4Part& part = l.parts[i];
-    weights.add(part.weight, q4_weight_tiles(part.weight, depth));
-    scales.add(part.scales, q4_scale_tiles(part.scales, columns_of(part), groups));
-    if (part.bias) biases.add(*part.bias, q4_bias_tiles(*part.bias, columns_of(part)));
-    if (part.correction) corrections.add(*part.correction, q4_correction_tiles(*part.correction));
-  }
-  v.spec.bind_array("w", "vec4u").bind_array("scales", "vec4f");
-  v.bind(op.packed(weights.all()));
-  v.bind(op.packed(scales.all()));
-  v.spec.code(x.normalises ? with_norm : no_norm);
-  if (x.normalises) {
-    v.spec.bind_uniform("norm", "vec4f", depth / 4);
-    v.bind(Operand(Operand::tensor, l.norm->id(), 0, u64(depth) * 4));
-  }
-  v.spec.code(corrections.count > 0 ? with_correction : no_correction);
-  if (corrections.count > 0) {
-    v.spec.bind_array("corrections", "vec4f");
-    v.bind(op.packed(corrections.all()));
-  }
-  v.spec.code(biases.count > 0 ? with_bias : no_bias);
-  if (biases.count > 0) {
-    v.spec.bind_array("bias", "vec4f");
-    v.bind(op.packed(biases.all()));
-  }
-  v.spec.code(l.residual ? with_residual : no_residual);
-  if (l.residual) {
-    v.spec.bind_input("residual", l.residual->dtype());
-    v.bind(*l.residual);
-  }
-  const u32 made = l.outputs();
-  for (u32 i = 0; i < 3; ++i) {
-    v.spec.code(i < made ? stores[i] : no_stores[i]);
-    if (i >= made) continue;
-    v.spec.bind_output(outputs[i], l.parts[i].y.dtype());
-    v.bind(l.parts[i].y);
-  }
-  return v;
+// All outputs can be written four columns at a time.
+bool in_quads(const Q4Linear& l) {
+  for (u32 i = 0; i < l.outputs(); ++i)
+    if (columns_of(l.parts[i]) % 4 != 0) return false;
+  return true;
 }
 
-Status run(Plan& op, const Q4Linear& l, const Tiling& tiling, const Rows& x) {
-  const u32 rows = rows_of(l), words = depth_of(l) / 8;
+Status run_strips(Plan& op, const Q4Linear& l, const Q4Rows& x, const graph::KernelSource& kernel, Spec spec,
+                  u32 rows_per_tile) {
+  const u32 made = l.outputs(), rows = rows_of(l);
+  StripParams params{rows, 0, l.paired() ? blocks_of(l.parts[0]) : 0, ceil_div(rows, rows_per_tile), {}, {}, l.eps, {}};
+  for (u32 i = 0; i < made; ++i) {
+    params.strips += blocks_of(l.parts[i]) * (columns_per_block / columns_per_strip);
+    params.ends[i] = params.strips;
+    params.columns[i] = columns_of(l.parts[i]);
+  }
+  for (u32 i = made; i < 3; ++i) params.ends[i] = params.strips;
+  const bool quads = in_quads(l);
+  spec.num("WORDS", depth_of(l) / 8).num("GROUPS", groups_of(l)).num("GROUP_WORDS", l.group / 8);
+  const Q4Variant v = q4_variant(op, l, x, spec.use(quads ? "q4_store_quads" : "q4_store_elements"), quads);
+  return op.dispatch({kernel, v.spec}, v.bound(), std::as_bytes(std::span(&params, 1)),
+                     one_group_per(u64(params.strips) * params.tiles));
+}
+
+// A workgroup's threads share out the words of the depth. Where there are many workgroups, small ones do; else large
+// ones, so that a small layer keeps more of a GPU busy. Of those, the one that leaves the fewest threads idle.
+Status run_lines(Plan& op, const Q4Linear& l, const Q4Rows& x) {
+  constexpr u32 many_strips = 512;
+  const u32 words = depth_of(l) / 8, strips = ceil_div(columns_of(l.parts[0]), columns_per_strip);
+  const u32 rows = op.branch(rows_of(l) == 1) ? 1 : op.branch(rows_of(l) <= 4) ? 4 : 8;
+  u32 size = 64;
+  const auto rounds_of = [&](u32 threads) { return ceil_div(words, threads / 8); };
+  for (u32 threads : {128u, 192u, 256u})
+    if (strips < many_strips && rounds_of(threads) * threads <= rounds_of(size) * size) size = threads;
+  u32 unroll = 1;
+  for (u32 by : {2u, 3u, 4u})
+    if (rows == 1 && ceil_div(rounds_of(size), by) * by <= ceil_div(rounds_of(size), unroll) * unroll) unroll = by;
+  return run_strips(op, l, x, kernels::linear_q4_lines,
+                    Spec().num("SIZE", size).num("UNROLL", unroll).num("ROWS", rows), rows);
+}
+
+// A processor: threads that have lanes of their own.
+Status run_lanes(Plan& op, const Q4Linear& l, const Q4Rows& x, bool one_row) {
+  const u32 rows = rows_of(l), words = depth_of(l) / 8, rows_per_thread = one_row ? 1 : 4;
   const u32 lanes_per_block = l.paired() ? 16 : 8, made = l.outputs();
-  Params params{0, 0, rows, words, groups_of(l), l.group / 8, l.eps, l.paired() ? blocks_of(l.parts[0]) : 0, {}, {}};
+  LaneParams params{0,  0, rows, words, groups_of(l), l.group / 8, l.eps, l.paired() ? blocks_of(l.parts[0]) : 0,
+                    {}, {}};
   for (u32 i = 0; i < made; ++i) {
     params.lanes += blocks_of(l.parts[i]) * lanes_per_block;
     params.ends[i] = params.lanes;
     params.columns[i] = columns_of(l.parts[i]);
   }
   for (u32 i = made; i < 3; ++i) params.ends[i] = params.lanes;
-  params.count = ceil_div(params.lanes, tiling.lanes) * ceil_div(rows, tiling.rows);
-  const Variant v = variant_for(op, l, tiling, x);
-  return op.dispatch({tiling.kernel, v.spec}, std::span(v.operands).first(v.used), std::as_bytes(std::span(&params, 1)),
-                     tiling.grouped ? one_group_per(params.count) : one_thread_per(params.count, 64));
-}
-
-// A row's words are shared out among the threads of a workgroup, so it should not have many more than those.
-u32 threads_for(u32 words) { return words > 128 ? 64 : 32; }
-
-Tiling tiling_of(std::string_view route, u32 depth, bool one_row) {
-  if (route == "subgroups") return {kernels::linear_q4_subgroups, 1, 1, threads_for(depth / 8), true, true};
-  if (route == "cooperative") return {kernels::linear_q4_cooperative, 1, 4, 128, true, true};
-  if (route == "shared") return {kernels::linear_q4_shared, 32, 8, 0, true, false};
-  if (one_row) return {kernels::linear_q4_registers, 1, 1, 0, false, true};
-  return {kernels::linear_q4_registers, 4, 1, 0, false, false};
+  params.count = params.lanes * ceil_div(rows, rows_per_thread);
+  const Q4Variant v = q4_variant(op, l, x, Spec().num("TM", rows_per_thread), false);
+  return op.dispatch({kernels::linear_q4_registers, v.spec}, v.bound(), std::as_bytes(std::span(&params, 1)),
+                     one_thread_per(params.count, 64));
 }
 
 Status check_part(Plan& op, const Q4Linear& l, const Q4Part& part) {
@@ -245,14 +176,16 @@ Status linear_q4(Plan& op, const Q4Linear& l) {
   TRY(const std::string_view route, choose_route(op, "linear_q4", work));
   const bool fits_uniform =
       l.x.dtype() == DType::f32 && u64(depth_of(l)) * 4 <= op.device().limits.max_uniform_binding_bytes;
-  const bool one_row = route == "registers" && op.branch(rows_of(l) == 1);
-  const Tiling tiling = tiling_of(route, depth_of(l), one_row);
-  if (!l.norm || (tiling.normalises && fits_uniform))
-    return run(op, l, tiling, {l.x, l.x.dtype(), one_row && fits_uniform, l.norm.has_value()});
+  const bool in_lanes = route == "registers";
+  const bool one_row = in_lanes && op.branch(rows_of(l) == 1);
+  const auto run = [&](const Q4Rows& x) { return in_lanes ? run_lanes(op, l, x, one_row) : run_lines(op, l, x); };
+  const bool normalises = one_row || (l.norm && !in_lanes && op.branch(rows_of(l) <= few_rows));
+  if (!l.norm || (normalises && fits_uniform))
+    return run({l.x, l.x.dtype(), one_row && fits_uniform, l.norm.has_value()});
   // Every thread would normalise all rows again, so they are normalised once.
   const Operand normalised = op.scratch(l.x.max().numel() * sizeof(f32));
   TRY_DO(rms_norm(op, l.x, *l.norm, normalised, l.eps));
-  return run(op, l, tiling, {normalised, DType::f32});
+  return run({normalised, DType::f32});
 }
 
 static constexpr OpEntry entries[] = {

@@ -28,11 +28,11 @@ struct Factors {
 fn factors_of(at: Lane, group: u32) -> Factors {
   let at0 = scale_at(at.first, group);
   let at1 = scale_at(at.second, group);
-  var out = Factors(scales[at0], scales[at1], vec4f(), vec4f());
+  var out = Factors(scale4(at0), scale4(at1), vec4f(), vec4f());
   if (CORRECTED) {
-    out.correction0 = correction_at(at0);
+    out.correction0 = correction4(at0);
     if (!PLANES) {
-      out.correction1 = correction_at(at1);
+      out.correction1 = correction4(at1);
     }
   }
   return out;

@@ -11,6 +11,17 @@ Status require_floats(Plan& op, std::initializer_list<TensorArg> tensors) {
   return {};
 }
 
+// Sums of integers are exact, modulo what the result's type holds.
+Result<Gemm::Sums> sums_of(Plan& op, const TensorArg& a, const TensorArg& b, const TensorArg& y) {
+  if (is_float(a.dtype())) {
+    TRY_DO(require_floats(op, {a, b, y}));
+    return Gemm::floats;
+  }
+  REQUIRE_SUPPORTED(op, a.dtype() != DType::boolean && a.dtype() == b.dtype() && a.dtype() == y.dtype(),
+                    "a matrix product of ", a.dtype(), " and ", b.dtype(), " values is not supported");
+  return Gemm::integers;
+}
+
 // a[B, M, K] · b[B, K, N] with strides for row-major tensors.
 void multiply(Gemm& gemm, Plan& op, const TensorArg& a, const TensorArg& b) {
   GemmParams& g = gemm.params;
@@ -32,29 +43,31 @@ void multiply(Gemm& gemm, Plan& op, const TensorArg& a, const TensorArg& b) {
 // mm(a[M, K], b[K, N], out)
 Status mm(Plan& op) {
   const TensorArg a = op.tensor(0), b = op.tensor(1), y = op.last_output();
-  TRY_DO(require_floats(op, {a, b, y}));
+  TRY(const Gemm::Sums sums, sums_of(op, a, b, y));
   REQUIRE(op, a.rank() == 2 && b.rank() == 2, "a matrix product needs two matrices, not ", a.shape(), " and ",
           b.shape());
   REQUIRE_LIVE(op, a.dim(1) == b.dim(0), "matrices ", a.shape(), " and ", b.shape(), " can't be multiplied");
   TRY_DO(op.resize(y, {a.dim(0), b.dim(1)}));
   if (y.numel() == 0) return {};
-  Gemm gemm(op, Gemm::floats);
+  Gemm gemm(op, sums);
   multiply(gemm, op, a, b);
+  if (sums == Gemm::integers) gemm.keep_sums();
   return gemm.run(y);
 }
 
 // bmm(a[B, M, K], b[B, K, N], out)
 Status bmm(Plan& op) {
   const TensorArg a = op.tensor(0), b = op.tensor(1), y = op.last_output();
-  TRY_DO(require_floats(op, {a, b, y}));
+  TRY(const Gemm::Sums sums, sums_of(op, a, b, y));
   REQUIRE(op, a.rank() == 3 && b.rank() == 3, "a batched matrix product needs two tensors of rank 3, not ", a.shape(),
           " and ", b.shape());
   REQUIRE_LIVE(op, a.dim(0) == b.dim(0) && a.dim(2) == b.dim(1), "matrices ", a.shape(), " and ", b.shape(),
                " can't be multiplied");
   TRY_DO(op.resize(y, {a.dim(0), a.dim(1), b.dim(2)}));
   if (y.numel() == 0) return {};
-  Gemm gemm(op, Gemm::floats);
+  Gemm gemm(op, sums);
   multiply(gemm, op, a, b);
+  if (sums == Gemm::integers) gemm.keep_sums();
   return gemm.run(y);
 }
 

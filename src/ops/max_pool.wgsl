@@ -1,5 +1,5 @@
 // y = the largest element of each window, the last NaN if there is one; padding never wins. One thread per element. The
-// specialisation binds x, y and perhaps the indices (within a plane), and gives keep(i, index). p.number is −inf.
+// specialisation binds x, y and perhaps the indices (within a volume), and gives keep(i, index). p.number is −inf.
 //! variadic
 //! use grid window nan
 @group(0) @binding(0) var<uniform> p: Window;
@@ -10,20 +10,23 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
   if (i >= p.count) {
     return;
   }
-  let plane = window_plane(i);
-  let size = vec2i(p.size);
-  let step = vec2i(p.dilation);
-  let window = window_first(i);
-  let end = min(window + vec2i(p.kernel) * step, size);
-  let first = window + max(vec2i(0), (step - 1 - window) / step) * step;  // the first tap inside
+  let volume = window_volume(i);
+  let size = vec3i(p.size.xyz);
+  let step = vec3i(p.dilation.xyz);
+  let window = window_first(window_place(i));
+  let end = min(window + vec3i(p.kernel.xyz) * step, size);
+  let first = window + max(vec3i(0), (step - 1 - window) / step) * step;  // the first tap inside
   var best = p.number;
-  var index = first.x * size.y + first.y;
-  for (var h = first.x; h < end.x; h += step.x) {
-    for (var w = first.y; w < end.y; w += step.y) {
-      let v = x_get(plane + u32(h * size.y + w));
-      if (v > best || is_nan(v)) {
-        best = v;
-        index = h * size.y + w;
+  var index = (first.x * size.y + first.y) * size.z + first.z;
+  for (var d = first.x; d < end.x; d += step.x) {
+    for (var h = first.y; h < end.y; h += step.y) {
+      for (var w = first.z; w < end.z; w += step.z) {
+        let at = (d * size.y + h) * size.z + w;
+        let v = x_get(volume + u32(at));
+        if (v > best || is_nan(v)) {
+          best = v;
+          index = at;
+        }
       }
     }
   }

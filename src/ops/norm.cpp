@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Norms over rows: layer, group and root-mean-square norm are one kernel.
+// Norms over rows: layer, group, root-mean-square and batch norm are one kernel.
 #include "ops/norm.h"
 
 #include "ops/rows.h"
@@ -137,6 +137,31 @@ Status group_norm(Plan& op) {
   return normalize(op, n);
 }
 
+// _native_batch_norm_legit.no_stats(x, weight?, bias?, training, momentum, eps, [out, mean, rstd]): each channel, axis
+// 1, over all other axes.
+Status batch_norm(Plan& op) {
+  const TensorArg x = op.tensor(0), y = op.list_output(6, 0);
+  Norm n{x, y, y.dtype()};
+  n.w = op.maybe_tensor(1);
+  n.b = op.maybe_tensor(2);
+  n.mean = op.list_output(6, 1);
+  n.rstd = op.list_output(6, 2);
+  REQUIRE(op, x.rank() >= 2, "batch norm needs [batch, channels, ..], not ", x.shape());
+  REQUIRE(op, op.flag(3), "batch norm without training needs statistics, but there are none");
+  const u32 channels = x.dim(1);
+  for (const auto& affine : {n.w, n.b})
+    REQUIRE(op, !affine || affine->numel() == channels, "a weight or bias has ", affine ? affine->numel() : 0,
+            " elements, but there are ", channels, " channels");
+  TRY_DO(op.resize(y, x.shape()));
+  TRY_DO(op.resize(*n.mean, {channels}));
+  TRY_DO(op.resize(*n.rstd, {channels}));
+  TRY(n.rows, Rows::over(op, x, axes_from(0, x.rank()) & ~2u, work));
+  n.groups = std::max(channels, 1u);
+  n.stride = std::max(n.rows->length(), 1u);
+  n.eps = op.number(5);
+  return normalize(op, n);
+}
+
 }  // namespace
 
 Status rms_norm(Plan& op, const TensorArg& x, const TensorArg& weight, const Operand& y, f64 eps) {
@@ -149,6 +174,8 @@ static constexpr OpEntry entries[] = {
      "x, sizes: ints, weight?, bias?, eps: number -> [out, mean, rstd]"_sig},
     {"aten.native_group_norm.default", group_norm,
      "x, weight?, bias?, n: any, c: any, hxw: any, groups: int, eps: number -> [out, mean, rstd]"_sig},
+    {"aten._native_batch_norm_legit.no_stats", batch_norm,
+     "x, weight?, bias?, training: flag, momentum: any, eps: number -> [out, mean, rstd]"_sig},
 };
 extern const OpList norm_ops = entries;
 

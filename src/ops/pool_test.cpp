@@ -60,12 +60,26 @@ TEST(Pool, RejectsDilationOfZero) {
 
 TEST(Pool, RejectsDivisorOfZero) { EXPECT_NE(load_error(avg_pool({}, 0)).find("the divisor is 0"), std::string::npos); }
 
-// llvmpipe ends the loops of a thread after 65,535 rounds.
-TEST(Pool, RejectsKernelsThatSoftwareAdaptersCutShort) {
+// llvmpipe ends the loops of a thread after 65,535 rounds. Averages are taken axis by axis there.
+TEST(Pool, TakesWindowsThatSoftwareAdaptersWouldCutShort) {
   const Pool pool{.x = {1, 300, 300}, .y = {1, 1, 1}, .kernel = {300}};
   const Device software = device_of_type(gpu::AdapterType::cpu);
-  EXPECT_NE(GraphRun(avg_pool(pool), software).error().find("a kernel of 300 by 300 is too large"), std::string::npos);
-  EXPECT_EQ(GraphRun(avg_pool(pool), device_of_type(gpu::AdapterType::discrete)).error(), "");
+  EXPECT_NE(GraphRun(max_pool(pool), software).error().find("a window of 1 x 300 x 300 elements is too large"),
+            std::string::npos);
+  EXPECT_EQ(GraphRun(max_pool(pool), device_of_type(gpu::AdapterType::discrete)).error(), "");
+  std::vector<f32> x(300 * 300, 0);
+  x[0] = x[299 * 300] = x.back() = 30000;
+  for (const auto type : {gpu::AdapterType::cpu, gpu::AdapterType::discrete})
+    EXPECT_EQ(GraphRun(avg_pool(pool), device_of_type(type)).first({floats({1, 300, 300}, x)}), (std::vector<f32>{1}));
+}
+
+// What counts is how much of the input a window has.
+TEST(Pool, TakesKernelsLargerThanTheInput) {
+  const Pool pool{.x = {1, 2, 3}, .y = {1, 1, 1}, .kernel = {640}, .stride = {640}, .padding = {320}};
+  const Device software = device_of_type(gpu::AdapterType::cpu);
+  const Tensor x = floats({1, 2, 3}, {1, 2, 3, 4, 5, 9});
+  EXPECT_EQ(GraphRun(avg_pool(pool), software).first({x}), (std::vector<f32>{4}));
+  EXPECT_EQ(GraphRun(max_pool(pool), software).first({x}), (std::vector<f32>{9}));
 }
 
 // Goldens: torch.nn.functional.max_pool2d(torch.arange(h * w).view(1, h, w), 3, 2, 1, ceil_mode=True), and avg_pool2d

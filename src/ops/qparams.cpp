@@ -7,26 +7,9 @@
 namespace pteron::ops {
 namespace {
 
-// Zero must be a quantised value exactly, so it always lies in the range (least, greatest).
-constexpr std::string_view asymmetric = R"(fn choose(range: vec2f) -> Qparams {
-  let scale = max((range.y - range.x) / (p.high - p.low), p.eps);
-  return Qparams(scale, clamp(p.low - round(range.x / scale), p.low, p.high));
-})";
-constexpr std::string_view symmetric = R"(fn choose(range: vec2f) -> Qparams {
-  let scale = max(max(-range.x, range.y) / ((p.high - p.low) / 2.0), p.eps);
-  return Qparams(scale, trunc((p.high + p.low + 1.0) / 2.0));
-})";
-constexpr std::string_view symmetric_unclipped = R"(fn choose(range: vec2f) -> Qparams {
-  let scale = max(max(range.x / p.low, range.y / p.high), p.eps);
-  return Qparams(scale, trunc((p.high + p.low + 1.0) / 2.0));
-})";
-// From whichever end has the smaller error.
-constexpr std::string_view nearer_end = R"(fn choose(range: vec2f) -> Qparams {
-  let scale = max((range.y - range.x) / (p.high - p.low), p.eps);
-  let ends = range / scale;
-  let zero = select(p.high - ends.y, p.low - ends.x, p.low + ends.x + (p.high + ends.y) > 0.0);
-  return Qparams(scale, round(clamp(zero, p.low, p.high)));
-})";
+// Snippets with the function `choose`.
+constexpr std::string_view asymmetric = "qparams_asymmetric", symmetric = "qparams_symmetric",
+                           symmetric_unclipped = "qparams_symmetric_unclipped", nearer_end = "qparams_nearer_end";
 
 struct Params {
   u32 blocks = 1, block = 0, rank = 0;
@@ -35,7 +18,7 @@ struct Params {
   u32 counts[8] = {}, sizes[8] = {}, strides[8] = {};
 };
 
-Status run(Plan& op, const TensorArg& x, const Shape& out, Params& params, std::string_view code) {
+Status run(Plan& op, const TensorArg& x, const Shape& out, Params& params, std::string_view choose) {
   const u32 results = op.arity() - 1;
   const TensorArg scale = op.list_output(results, 0), zero = op.list_output(results, 1);
   REQUIRE(op,
@@ -48,7 +31,8 @@ Status run(Plan& op, const TensorArg& x, const Shape& out, Params& params, std::
   TRY_DO(op.resize(zero, out));
   if (x.numel() == 0) return {};
   const u32 unit = graph::elements_per_unit(zero.dtype());
-  const Spec spec = Spec().input("x", x.dtype()).output("scale", scale.dtype()).output("zero", zero.dtype()).code(code);
+  const Spec spec =
+      Spec().input("x", x.dtype()).output("scale", scale.dtype()).output("zero", zero.dtype()).use(choose);
   return op.dispatch({kernels::qparams, spec}, {x, scale, zero}, params, one_group_per(ceil_div(params.blocks, unit)));
 }
 
@@ -95,7 +79,7 @@ Status affine(Plan& op) {
   const TensorArg x = op.tensor(0);
   const IntList blocks = op.ints(2);
   const bool keep = op.flag(9);
-  TRY(const std::string_view code, mapping(op, 1));
+  TRY(const std::string_view choose, mapping(op, 1));
   REQUIRE(op, blocks.size() == x.rank(), blocks.size(), " block sizes are given for ", x.shape());
   REQUIRE_SUPPORTED(op, !op.is_null(4) && !op.is_null(5),
                     "choosing a scale without the range of the quantised values is not supported");
@@ -124,7 +108,7 @@ Status affine(Plan& op) {
     const bool whole = blocks[axis] >= x.max()[axis] && blocks[axis] > 1;
     if (keep || !whole) out.push_back(params.counts[i]);
   }
-  return run(op, x, out, params, code);
+  return run(op, x, out, params, choose);
 }
 
 }  // namespace

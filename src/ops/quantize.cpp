@@ -8,24 +8,9 @@
 namespace pteron::ops {
 namespace {
 
-constexpr std::string_view one_scale =
-    "fn scale_of(block: u32) -> f32 { return p.scale; }\n"
-    "fn inverse_of(block: u32) -> f32 { return p.inverse_scale; }";
-constexpr std::string_view many_scales =
-    "fn scale_of(block: u32) -> f32 { return scale_get(block); }\n"
-    "fn inverse_of(block: u32) -> f32 { return 1.0 / scale_get(block); }";
-constexpr std::string_view one_zero = "fn zero_of(block: u32) -> f32 { return p.zero; }";
-constexpr std::string_view many_zeros = "fn zero_of(block: u32) -> f32 { return f32(zero_get(block)); }";
-
-constexpr std::string_view to_integers =
-    "fn convert(v: f32, block: u32) -> y_val { "
-    "return y_val(clamp(round(v * inverse_of(block)) + zero_of(block), p.low, p.high)); }";
-// Adds the zero point before rounding: a tie goes to the even sum.
-constexpr std::string_view to_integers_per_token =
-    "fn convert(v: f32, block: u32) -> y_val { "
-    "return y_val(clamp(round(v * inverse_of(block) + zero_of(block)), p.low, p.high)); }";
-constexpr std::string_view to_floats =
-    "fn convert(v: f32, block: u32) -> y_val { return y_val((v - zero_of(block)) * scale_of(block)); }";
+// Snippets with the function `convert`.
+constexpr std::string_view to_integers = "quantize_to_integers", to_floats = "quantize_to_floats",
+                           to_integers_per_token = "quantize_to_integers_per_token";
 
 struct Params {
   u32 count = 0, rank = 0;
@@ -103,7 +88,7 @@ bool holds_integers(DType t) { return t == DType::i8 || t == DType::u8 || t == D
 
 struct Conversion {
   TensorArg x, y;
-  std::string_view code;
+  std::string_view convert;  // a snippet
   Blocks blocks;
   std::optional<TensorArg> scales, zeros;
   Params params = {};
@@ -113,7 +98,7 @@ Status run(Plan& op, Conversion& c) {
   const bool quantizes = is_float(c.x.dtype());
   REQUIRE_SUPPORTED(op, quantizes ? holds_integers(c.y.dtype()) : holds_integers(c.x.dtype()) && is_float(c.y.dtype()),
                     "a conversion from ", c.x.dtype(), " to ", c.y.dtype(), " is not supported");
-  REQUIRE(op, c.code == to_floats ? !quantizes : quantizes, "the input is ", c.x.dtype(), " and the result ",
+  REQUIRE(op, c.convert == to_floats ? !quantizes : quantizes, "the input is ", c.x.dtype(), " and the result ",
           c.y.dtype(), "; it should be the other way round");
   REQUIRE(op, !c.scales || is_float(c.scales->dtype()), "the scales must be floating-point, not ", c.scales->dtype());
   REQUIRE_LIVE(op, !c.scales || c.scales->numel() >= c.blocks.count, "there are ", c.scales->numel(), " scales for ",
@@ -136,7 +121,9 @@ Status run(Plan& op, Conversion& c) {
   if (c.zeros) bind("zero", *c.zeros);
   spec.bind_output("y", c.y.dtype());
   operands[count++] = c.y;
-  spec.code(c.scales ? many_scales : one_scale).code(c.zeros ? many_zeros : one_zero).code(c.code);
+  spec.use(c.scales ? "quantize_many_scales" : "quantize_one_scale")
+      .use(c.zeros ? "quantize_many_zeros" : "quantize_one_zero")
+      .use(c.convert);
   return op.dispatch({kernels::quantize, spec}, std::span(operands).first(count),
                      std::as_bytes(std::span(&c.params, 1)), one_thread_per_unit(c.y, 64));
 }

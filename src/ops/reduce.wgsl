@@ -1,8 +1,9 @@
-// y[row] = the sum (SUM), mean (SUM and MEAN), largest (LARGEST) or smallest element of a row. A NaN wins.
+// y[row] = the sum (SUM), mean (SUM and MEAN), product (PRODUCT), largest (LARGEST) or smallest element of a row, or
+// whether one is not zero (ANY). A NaN wins.
 //! use grid rows nan
 struct Params {
   rows: Rows,
-  nothing: V,  // 0, or the worst value
+  nothing: V,  // 0, 1, or the worst value
 }
 @group(0) @binding(0) var<uniform> p: Params;
 @group(0) @binding(1) var<storage, read> x: array<x_store>;
@@ -17,6 +18,9 @@ fn join(phase: u32, a: V, b: V) -> V {
   if (SUM) {
     return a + b;
   }
+  if (PRODUCT) {
+    return a * b;
+  }
   if (is_nan(f32(a))) {
     return a;
   }
@@ -26,6 +30,9 @@ fn join(phase: u32, a: V, b: V) -> V {
   return select(min(a, b), max(a, b), LARGEST);
 }
 fn visit(phase: u32, at: u32, i: u32, pivot: f32) -> V {
+  if (ANY) {  // by its bits, so that NaN counts
+    return select(V(0), V(1), (bitcast<u32>(f32(x_get(at))) & 0x7FFFFFFFu) != 0u);
+  }
   return V(x_get(at));
 }
 

@@ -21,14 +21,15 @@ constexpr Route table[] = {
     {"gemm", "shared", Route::gpu, false, [](const Work& w) { return w.rows >= 32 && w.columns >= 32; }},
     {"gemm", "tile4", Route::any, false, nullptr},
     // Linears with 4-bit weights in tiles (linear_q4.h).
-    {"linear_q4", "subgroups", Route::gpu, true, [](const Work& w) { return w.rows <= 4; }},
-    {"linear_q4", "cooperative", Route::gpu, false, [](const Work& w) { return w.rows <= 4; }},
-    {"linear_q4", "shared", Route::gpu, false, [](const Work& w) { return w.rows > 4; }},
+    {"linear_q4", "lines", Route::gpu, false, [](const Work&) { return true; }},
     {"linear_q4", "registers", Route::any, false, nullptr},
     // Attention (attention.h).
-    {"attention", "group", Route::gpu, false, [](const Work& w) { return w.rows <= 4; }},
-    {"attention", "tiled", Route::gpu, false, [](const Work& w) { return w.rows > 4; }},
+    {"attention", "group", Route::gpu, false, [](const Work& w) { return w.rows <= 128; }},
+    {"attention", "tiled", Route::gpu, false, [](const Work& w) { return w.rows > 128; }},
     {"attention", "threads", Route::any, false, nullptr},
+    // The largest element of one row (row_best.cpp).
+    {"arg_max", "parts", Route::gpu, false, [](const Work& w) { return w.columns > 1024; }},
+    {"arg_max", "row", Route::any, false, nullptr},
 };
 
 // What varies is rounded up to a power of two: kernels are not told apart more finely.

@@ -54,6 +54,53 @@ Status split(Plan& op) {
   return {};
 }
 
+// split_copy(x, size, axis, [out…]): parts of one size; the last one is what is left.
+Status split_equally(Plan& op) {
+  const TensorArg x = op.tensor(0);
+  REQUIRE(op, x.rank() >= 1, "a scalar can't be split");
+  const i64 part = op.integer(1);
+  const u32 axis = op.axis(2, x.rank()), count = op.list_size(3);
+  const i64 size = x.shape()[axis];
+  REQUIRE_LIVE(op, part >= 1 || (part == 0 && size == 0), "parts of size ", part, " can't make axis ", axis, " of ",
+               x.shape());
+  REQUIRE_LIVE(op, part == 0 || std::max<i64>((size + part - 1) / part, 1) == i64(count), "axis ", axis, " of ",
+               x.shape(), " in parts of ", part, " does not make ", count, " results");
+  for (u32 i = 0; i < count; ++i) {
+    const TensorArg y = op.list_output(3, i);
+    const i64 start = std::clamp<i64>(i * std::min(part, size), 0, size);
+    Shape shape = x.shape();
+    shape[axis] = u32(std::clamp<i64>(part, 0, size - start));
+    TRY_DO(op.resize(y, shape));
+    TRY_DO(take_part(op, x, y, axis, u32(start), 1));
+  }
+  return {};
+}
+
+// y = x at one index of an axis, which goes.
+Status take_one(Plan& op, const TensorArg& x, const TensorArg& y, u32 axis, u32 index) {
+  const auto strides = strides_of(x.shape());
+  Shape shape;
+  Walk walk;
+  for (u32 i = 0; i < x.rank(); ++i) {
+    if (i == axis) continue;
+    shape.push_back(x.shape()[i]);
+    walk.add_axis(x.shape()[i], strides[i]);
+  }
+  walk.base = index * strides[axis];
+  TRY_DO(op.resize(y, shape));
+  return move(op, x, y, walk);
+}
+
+// unbind_copy(x, axis, [out…])
+Status unbind(Plan& op) {
+  const TensorArg x = op.tensor(0);
+  REQUIRE(op, x.rank() >= 1, "a scalar has no elements to unbind");
+  const u32 axis = op.axis(1, x.rank()), count = op.list_size(2);
+  REQUIRE_LIVE(op, x.dim(i32(axis)) == count, "axis ", axis, " of ", x.shape(), " does not make ", count, " results");
+  for (u32 i = 0; i < count; ++i) TRY_DO(take_one(op, x, op.list_output(2, i), axis, i));
+  return {};
+}
+
 // select_copy(x, axis, index, out)
 Status select(Plan& op) {
   const TensorArg x = op.tensor(0), y = op.last_output();
@@ -64,17 +111,7 @@ Status select(Plan& op) {
   REQUIRE_LIVE(op, index >= -size && index < size, "index ", index, " is out of range for axis ", axis, " of ",
                x.shape());
   if (index < 0) index += size;
-  const auto strides = strides_of(x.shape());
-  Shape shape;
-  Walk walk;
-  for (u32 i = 0; i < x.rank(); ++i) {
-    if (i == axis) continue;
-    shape.push_back(x.shape()[i]);
-    walk.add_axis(x.shape()[i], strides[i]);
-  }
-  walk.base = u32(index) * strides[axis];
-  TRY_DO(op.resize(y, shape));
-  return move(op, x, y, walk);
+  return take_one(op, x, y, axis, u32(index));
 }
 
 }  // namespace
@@ -82,6 +119,8 @@ Status select(Plan& op) {
 static constexpr OpEntry entries[] = {
     {"aten.slice_copy.Tensor", slice, "x, axis: int = 0, start: int = 0, end: int?, step: int = 1 -> out"_sig},
     {"aten.split_with_sizes_copy.default", split, "x, sizes: ints, axis: int = 0 -> [...]"_sig},
+    {"aten.split_copy.Tensor", split_equally, "x, size: int, axis: int = 0 -> [...]"_sig},
+    {"aten.unbind_copy.int", unbind, "x, axis: int = 0 -> [...]"_sig},
     {"aten.select_copy.int", select, "x, axis: int, index: int -> out"_sig},
 };
 extern const OpList slice_ops = entries;

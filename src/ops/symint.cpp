@@ -2,6 +2,8 @@
 // Symbolic integers: plans that set a number and dispatch nothing.
 #include "ops/common.h"
 
+#include <cmath>
+
 namespace pteron::ops {
 namespace {
 
@@ -27,8 +29,25 @@ Status select_as_symint(Plan& op) {
   return {};
 }
 
-// The result, or nothing if it does not fit in 64 bits.
-using Arithmetic = std::optional<i64> (*)(i64 a, i64 b);
+// sym_numel(x, out)
+Status sym_numel(Plan& op) {
+  const TensorArg x = op.tensor(0);
+  op.set_symint(1, i64(std::min<u64>(x.numel(), INT64_MAX)));
+  return {};
+}
+
+// sym_stride.int(x, axis, out): tensors are row-major.
+Status sym_stride(Plan& op) {
+  const TensorArg x = op.tensor(0);
+  const u32 axis = op.axis(1, x.rank());
+  op.set_symint(2, x.rank() == 0 ? 1 : i64(x.shape().product(axis + 1, x.rank())));
+  return {};
+}
+
+// Of integers: the result, or nothing if it does not fit in 64 bits or is no integer. Of others: the result, not finite
+// if there is none.
+using OfIntegers = std::optional<i64> (*)(i64 a, i64 b);
+using OfReals = f64 (*)(f64 a, f64 b);
 
 std::optional<i64> add(i64 a, i64 b) {
   i64 sum;
@@ -47,41 +66,119 @@ std::optional<i64> floordiv(i64 a, i64 b) {
   if (b == -1) return sub(0, a);
   return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
 }
-std::optional<i64> lt(i64 a, i64 b) { return a < b; }
-std::optional<i64> le(i64 a, i64 b) { return a <= b; }
-std::optional<i64> gt(i64 a, i64 b) { return a > b; }
-std::optional<i64> ge(i64 a, i64 b) { return a >= b; }
-std::optional<i64> eq(i64 a, i64 b) { return a == b; }
+// Has the sign of b.
+std::optional<i64> mod(i64 a, i64 b) {
+  const i64 rest = b == -1 ? 0 : a % b;
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+std::optional<i64> pow(i64 a, i64 b) {
+  if (b < 0) return std::nullopt;
+  if (a >= -1 && a <= 1) return a == -1 ? (b % 2 == 0 ? 1 : -1) : (b == 0 ? 1 : a);
+  std::optional<i64> out = 1;
+  for (; b > 0 && out; --b) out = mul(*out, a);
+  return out;
+}
+std::optional<i64> min(i64 a, i64 b) { return std::min(a, b); }
+std::optional<i64> max(i64 a, i64 b) { return std::max(a, b); }
+std::optional<i64> no_integer(i64, i64) { return std::nullopt; }
+f64 real_mod(f64 a, f64 b) {
+  const f64 rest = std::fmod(a, b);
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+// What divides its first argument by the second.
+constexpr bool divides(std::string_view name) { return name == "floordiv" || name == "mod" || name == "truediv"; }
 
 // op(a, b, out)
-template <Arithmetic compute>
+template <OfIntegers integers, OfReals reals>
 Status calculate(Plan& op) {
-  const i64 a = op.integer(0), b = op.integer(1);
-  const bool divides_by_0 = compute == floordiv && b == 0;
+  const std::string_view name = op.entry().name;
+  const f64 a = op.number(0), b = op.number(1);
+  const auto whole_a = op.whole(0), whole_b = op.whole(1);
+  const bool divides_by_0 = divides(name) && b == 0;
   REQUIRE_LIVE(op, !divides_by_0, a, " is divided by 0");
-  const std::optional<i64> result = divides_by_0 ? 0 : compute(a, b);
-  REQUIRE_LIVE(op, result, op.entry().name, " of ", a, " and ", b, " does not fit in 64 bits");
-  op.set_symint(2, result.value_or(0));
+  const bool whole = whole_a && whole_b;
+  const std::optional<i64> result = !whole || divides_by_0 ? std::nullopt : integers(*whole_a, *whole_b);
+  if (result) {
+    op.set_symint(2, *result);
+    return {};
+  }
+  const bool has_fraction = !whole || name == "truediv" || (name == "pow" && b < 0);
+  REQUIRE_LIVE(op, has_fraction, name, " of ", whole_a.value_or(0), " and ", whole_b.value_or(0),
+               " does not fit in 64 bits");
+  const f64 real = has_fraction && !divides_by_0 ? reals(a, b) : 0;
+  REQUIRE_LIVE(op, std::isfinite(real), name, " of ", a, " and ", b, " is ", real);
+  op.set_symreal(2, std::isfinite(real) ? real : 0);
   return {};
 }
 
-template <Arithmetic compute>
-constexpr OpFamily of{calculate<compute>, "a: int, b: int -> out: symint"_sig};
+// op(a, out)
+template <f64 (*compute)(f64)>
+Status convert(Plan& op) {
+  const f64 a = op.number(0), result = compute(a);
+  REQUIRE_LIVE(op, std::isfinite(result), op.entry().name, " of ", a, " is ", result);
+  op.set_symreal(1, std::isfinite(result) ? result : 0);
+  return {};
+}
+
+// sym_sum(terms, out)
+Status sym_sum(Plan& op) {
+  const IntList terms = op.ints(0);
+  i64 sum = 0;
+  for (u32 i = 0; i < terms.size(); ++i) sum = saturating_add(sum, terms[i]);
+  op.set_symint(1, sum);
+  return {};
+}
+
+// sym_ite(condition, a, b, out)
+Status sym_ite(Plan& op) {
+  const f64 a = op.number(1), b = op.number(2);  // both are read, so that a change of either is seen
+  op.set_symreal(3, op.integer(0) != 0 ? a : b);
+  return {};
+}
+
+template <OfIntegers integers, OfReals reals>
+constexpr OpFamily of{calculate<integers, reals>, "a: number, b: number -> out: symint"_sig};
+template <f64 (*compute)(f64)>
+constexpr OpFamily of_one{convert<compute>, "a: number -> out: symint"_sig};
+// Comparisons are the same for both.
+template <OfReals reals>
+constexpr OfIntegers as_integers = [](i64 a, i64 b) { return std::optional(i64(reals(f64(a), f64(b)))); };
+template <OfReals reals>
+constexpr OpFamily comparison{calculate<as_integers<reals>, reals>, "a: number, b: number -> out: symint"_sig};
 
 }  // namespace
 
 static constexpr OpEntry entries[] = {
     {"sym_size.int", sym_size, "shape x, axis: int -> out: symint"_sig},
+    {"sym_numel.default", sym_numel, "shape x -> out: symint"_sig},
+    {"sym_stride.int", sym_stride, "shape x, axis: int -> out: symint"_sig},
     {"et_vk.select_as_symint.default", select_as_symint, "host x, axis: int, index: int -> out: symint"_sig},
-    {"add", of<add>},
-    {"sub", of<sub>},
-    {"mul", of<mul>},
-    {"floordiv", of<floordiv>},
-    {"lt", of<lt>},
-    {"le", of<le>},
-    {"gt", of<gt>},
-    {"ge", of<ge>},
-    {"eq", of<eq>},
+    {"add", of<add, [](f64 a, f64 b) { return a + b; }>},
+    {"sub", of<sub, [](f64 a, f64 b) { return a - b; }>},
+    {"mul", of<mul, [](f64 a, f64 b) { return a * b; }>},
+    {"floordiv", of<floordiv, [](f64 a, f64 b) { return std::floor(a / b); }>},
+    {"mod", of<mod, real_mod>},
+    {"truediv", of<no_integer, [](f64 a, f64 b) { return a / b; }>},
+    {"pow", of<pow, [](f64 a, f64 b) { return std::pow(a, b); }>},
+    {"sym_min", of<min, [](f64 a, f64 b) { return std::min(a, b); }>},
+    {"sym_max", of<max, [](f64 a, f64 b) { return std::max(a, b); }>},
+    {"neg", of_one<[](f64 a) { return -a; }>},
+    {"ceil", of_one<[](f64 a) { return std::ceil(a); }>},
+    {"floor", of_one<[](f64 a) { return std::floor(a); }>},
+    {"trunc", of_one<[](f64 a) { return std::trunc(a); }>},
+    {"round", of_one<[](f64 a) { return std::nearbyint(a); }>},
+    {"sym_int", of_one<[](f64 a) { return std::trunc(a); }>},
+    {"sym_float", of_one<[](f64 a) { return a; }>},
+    {"sym_not", of_one<[](f64 a) { return f64(a == 0); }>},
+    {"sym_sum", sym_sum, "terms: ints -> out: symint"_sig},
+    {"sym_ite", sym_ite, "condition: int, a: number, b: number -> out: symint"_sig},
+    {"lt", comparison<[](f64 a, f64 b) { return f64(a < b); }>},
+    {"le", comparison<[](f64 a, f64 b) { return f64(a <= b); }>},
+    {"gt", comparison<[](f64 a, f64 b) { return f64(a > b); }>},
+    {"ge", comparison<[](f64 a, f64 b) { return f64(a >= b); }>},
+    {"eq", comparison<[](f64 a, f64 b) { return f64(a == b); }>},
+    {"ne", comparison<[](f64 a, f64 b) { return f64(a != b); }>},
 };
 extern const OpList symint_ops = entries;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Elements that a tensor of indices names.
-#include "ops/move.h"
+#include "ops/take.h"
+
 #include "ops/walk.h"
 
 namespace pteron::ops {
@@ -11,38 +12,20 @@ struct Params {
   Axes<2> axes;
 };
 
-// How an op reads its indices.
-struct Rules {
-  std::string_view what = "index";  // in messages
-  bool negative = false;            // counts from the end
+// An axis of `size` indices, which are `stride` apart in x.
+struct Indexed {
+  u32 size, stride;
+  bool outermost;  // and alone
 };
 
-// What the kernel needs to know about y = x[…, index, …], with axes outermost first.
-struct Layout {
-  u32 rank = 0;
-  std::array<u32, Shape::max_rank> sizes{}, x_strides{}, index_strides{};
-
-  void add_axis(u32 size, u32 x_stride, u32 index_stride) {
-    sizes[rank] = size, x_strides[rank] = x_stride, index_strides[rank] = index_stride;
-    ++rank;
-  }
-  Shape shape() const {
-    Shape out;
-    for (u32 i = 0; i < rank; ++i) out.push_back(sizes[i]);
-    return out;
-  }
-};
-
-Status take(Plan& op, const TensorArg& x, u32 axis, const TensorArg& index, const TensorArg& y, const Layout& layout,
-            Rules rules) {
+Status run(Plan& op, const TensorArg& x, const Indexed& axis, const Operand& index, const TensorArg& y,
+           const Layout& layout, Rules rules) {
   REQUIRE(op, x.dtype() == y.dtype(), "the result is ", y.dtype(), ", but the input is ", x.dtype());
-  REQUIRE(op, index.dtype() == DType::i32, "indices must be int32 or int64, not ", index.dtype());
   TRY_DO(op.resize(y, layout.shape()));
   Params params{};
   params.count = u32(y.numel());
-  params.size = x.shape().dim(i32(axis));
-  params.stride = x.rank() == 0 ? 1 : strides_of(x.shape())[axis];
-  op.check_indices(index, params.size, rules.what, rules.negative);
+  params.size = axis.size;
+  params.stride = axis.stride;
   if (params.count == 0) return {};
   params.fault = op.fault_slot(rules.what, params.size);
   for (u32 i = 0; i < layout.rank; ++i) {
@@ -57,7 +40,7 @@ Status take(Plan& op, const TensorArg& x, u32 axis, const TensorArg& index, cons
 
   // A table that is larger than a binding may be is visited part by part.
   const u64 row_bytes = u64(params.stride) * size_of(x.dtype());
-  const u64 step = axis == 0 && op.shape_is_fixed(x) ? op.rows_per_binding(row_bytes) : params.size;
+  const u64 step = axis.outermost && op.shape_is_fixed(x) ? op.rows_per_binding(row_bytes) : params.size;
   const bool parts = step < params.size;
   const Spec spec = Spec()
                         .flag("ROWS", rows)
@@ -78,9 +61,21 @@ Status take(Plan& op, const TensorArg& x, u32 axis, const TensorArg& index, cons
   return {};
 }
 
-// y = x[…, index, …]: the indices' axes take the place of one axis of x.
-Status take_slices(Plan& op, const TensorArg& x, u32 axis, const TensorArg& index, const TensorArg& y,
-                   Rules rules = {}) {
+Status take(Plan& op, const TensorArg& x, u32 axis, const TensorArg& index, const TensorArg& y, const Layout& layout,
+            Rules rules) {
+  REQUIRE(op, index.dtype() == DType::i32, "indices must be int32 or int64, not ", index.dtype());
+  const Indexed indexed{x.shape().dim(i32(axis)), x.rank() == 0 ? 1 : strides_of(x.shape())[axis], axis == 0};
+  op.check_indices(index, indexed.size, rules.what, rules.negative);
+  return run(op, x, indexed, index, y, layout, rules);
+}
+
+}  // namespace
+
+Status take_at(Plan& op, const TensorArg& x, const Operand& offsets, const TensorArg& y, const Layout& layout) {
+  return run(op, x, {u32(x.numel()), 1, false}, offsets, y, layout, {});
+}
+
+Status take_slices(Plan& op, const TensorArg& x, u32 axis, const TensorArg& index, const TensorArg& y, Rules rules) {
   REQUIRE(op, std::max(x.rank(), 1u) - 1 + index.rank() <= Shape::max_rank, "the result of ", x.shape(), " indexed by ",
           index.shape(), " would have more than ", Shape::max_rank, " axes");
   const auto x_strides = strides_of(x.shape()), index_strides = strides_of(index.shape());
@@ -90,6 +85,8 @@ Status take_slices(Plan& op, const TensorArg& x, u32 axis, const TensorArg& inde
   for (u32 i = axis + 1; i < x.rank(); ++i) layout.add_axis(x.shape()[i], x_strides[i], 0);
   return take(op, x, axis, index, y, layout, rules);
 }
+
+namespace {
 
 // embedding(table[V, …], indices, padding_idx, scale_grad_by_freq, sparse, out)
 Status embedding(Plan& op) {
@@ -109,21 +106,6 @@ Status index_select(Plan& op) {
   const auto strides = strides_of(x.shape());
   for (u32 i = 0; i < x.rank(); ++i) layout.add_axis(i == axis ? 1 : x.shape()[i], i == axis ? 0 : strides[i], 0);
   return take(op, x, axis, index, y, layout, {});
-}
-
-// index(x, [indices or Null…], out)
-Status index_tensor(Plan& op) {
-  const TensorArg x = op.tensor(0), y = op.last_output();
-  const u32 count = op.list_size(1);
-  REQUIRE(op, count >= 1 && count <= x.rank(), count, " indices are given for ", x.shape());
-  std::optional<u32> axis;
-  for (u32 i = 0; i < count; ++i) {
-    if (!op.maybe_list_tensor(1, i)) continue;
-    REQUIRE_SUPPORTED(op, !axis, "axes ", *axis, " and ", i, " are both indexed by tensors; one is supported");
-    axis = i;
-  }
-  REQUIRE(op, axis, "no axis is indexed");
-  return take_slices(op, x, *axis, op.list_tensor(1, *axis), y, {"index", true});
 }
 
 // gather(x, axis, indices, sparse_grad, out)
@@ -146,7 +128,6 @@ Status gather(Plan& op) {
 static constexpr OpEntry entries[] = {
     {"aten.embedding.default", embedding, "table, indices, ... -> out"_sig, lanewise},
     {"aten.index_select.default", index_select, "x, axis: int, indices -> out"_sig},
-    {"aten.index.Tensor", index_tensor, "x, indices: maybe_tensors -> out"_sig},
     {"aten.gather.default", gather, "x, axis: int, indices, ... -> out"_sig},
 };
 extern const OpList take_ops = entries;

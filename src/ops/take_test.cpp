@@ -2,7 +2,7 @@
 // Lookups: bad indices are errors wherever they come from, large tables are split.
 #include "gpu/native/native.h"
 #include "gpu/one_op.h"
-#include "graph/context.h"
+#include "runtime/device_inside.h"
 
 namespace pteron::test {
 namespace {
@@ -57,7 +57,7 @@ TEST(Embedding, TableLargerThanOneBindingIsSplit) {
   small.max_storage_binding_bytes = 4096;
   auto raw = gpu::open_device(small);
   ASSERT_TRUE(raw.has_value());
-  const Device tiny(std::make_shared<graph::Context>(*raw));
+  const Device tiny = make_device(std::make_shared<graph::Context>(*raw));
   const Tensor index = tensor_of<i64>(DType::i64, {3}, {999, 0, 300});
   for (const u32 width : {8u, 7u})
     for (const DType dtype : {DType::f32, DType::u8}) {
@@ -103,13 +103,30 @@ TEST(Index, TakesTheShapeOfItsIndices) {
   for (u32 i = 0; i < 32; ++i) EXPECT_EQ(outputs[0].as<f32>()[i], f32(i / 16 * 12 + rows[i / 4 % 4] * 4 + i % 4)) << i;
 }
 
-TEST(Index, SaysThatOneIndexIsSupported) {
+TEST(Index, OfSeveralAxesNamesTheOneThatIsWrong) {
   GraphBuilder b;
-  const u32 x = b.input(b.tensor(DType::f32, {3, 3})), index = b.input(b.tensor(DType::i32, {2})),
-            y = b.tensor(DType::f32, {2});
-  b.op("aten.index.Tensor", {x, b.list({index, index}), y});
+  const u32 x = b.input(b.tensor(DType::f32, {3, 4})), i = b.input(b.tensor(DType::i32, {2})),
+            j = index_input(b, {2}, true), y = b.tensor(DType::f32, {2});
+  b.op("aten.index.Tensor", {x, b.list({i, j}), y});
   b.output(y);
-  EXPECT_MENTIONS(error_of(b), "axes 0 and 1 are both indexed by tensors; one is supported");
+  const Tensor numbers = counting<f32>(DType::f32, {3, 4}), good = tensor_of<i32>(DType::i32, {2}, {0, -1});
+  EXPECT_MENTIONS(
+      error_of(b, {numbers, tensor_of<i32>(DType::i32, {2}, {0, 3}), tensor_of<i64>(DType::i64, {2}, {0, 1})}),
+      "index of axis 0 3");
+  EXPECT_MENTIONS(error_of(b, {numbers, good, tensor_of<i64>(DType::i64, {2}, {0, 2})}),
+                  "index of axis 1 4 is out of range; there are 4");
+  const auto outputs = run(b, {numbers, good, tensor_of<i64>(DType::i64, {2}, {1, 0})});
+  ASSERT_EQ(outputs.size(), 1u);
+  EXPECT_EQ(values<f32>(outputs[0]), (std::vector<f32>{2, 8}));
+}
+
+TEST(Index, SaysThatAMaskTellsTooLittle) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {3})), mask = b.input(b.tensor(DType::boolean, {3})),
+            y = b.tensor(DType::f32, {2});
+  b.op("aten.index.Tensor", {x, b.list({mask}), y});
+  b.output(y);
+  EXPECT_MENTIONS(error_of(b), "axis 0 is indexed by a mask");
 }
 
 TEST(Index, LiveSizeDecidesWhatIsInRange) {

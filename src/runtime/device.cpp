@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "graph/context.h"
-
-#include <pteron/device.h>
+#include "runtime/device_inside.h"
 
 #include <map>
 #include <mutex>
@@ -27,9 +25,10 @@ AdapterDescription describe_adapter(const gpu::DeviceInfo& info) {
   return out;
 }
 
-Device::Device(std::shared_ptr<graph::Context> context)
-    : context_(std::move(context)),
-      adapter_(std::make_shared<AdapterDescription>(describe_adapter(context_->info()))) {}
+Device make_device(std::shared_ptr<graph::Context> context) {
+  AdapterDescription adapter = describe_adapter(context->info());
+  return Device(std::make_shared<const Device::Inside>(std::move(context), std::move(adapter)));
+}
 
 Result<Device> Device::shared(const DeviceOptions& options) {
   static std::mutex mutex;
@@ -37,16 +36,16 @@ Result<Device> Device::shared(const DeviceOptions& options) {
   static std::map<DeviceOptions, std::weak_ptr<graph::Context>> open_devices;
   const std::scoped_lock lock(mutex);
   auto& known = open_devices[options];
-  if (auto context = known.lock(); context && context->device().health()) return Device(std::move(context));
+  if (auto context = known.lock(); context && context->device().health()) return make_device(std::move(context));
   TRY(Device device, open(options));
-  known = device.context();
+  known = context_of(device);
   return device;
 }
 
-const AdapterDescription& Device::adapter() const { return *adapter_; }
+const AdapterDescription& Device::adapter() const { return inside_->adapter; }
 
 GpuUsage Device::usage() const {
-  const gpu::Counters& c = context_->device().counters();
+  const gpu::Counters& c = inside_->context->device().counters();
   return {c.buffers, c.buffer_bytes,  c.peak_buffer_bytes, c.pipelines,  c.bind_groups,        c.creates,
           c.writes,  c.written_bytes, c.submits,           c.dispatches, c.waited_nanoseconds, c.prepared_nanoseconds};
 }

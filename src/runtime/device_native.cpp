@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finding and opening GPUs outside of a browser.
 #include "gpu/native/native.h"
-#include "graph/context.h"
-
-#include <pteron/device.h>
+#include "runtime/device_inside.h"
 
 namespace pteron {
 
@@ -23,7 +21,7 @@ Result<Device> Device::open(const DeviceOptions& options) {
   if (options.require_gpu && device->info().adapter.type == gpu::AdapterType::cpu)
     return unsupported("a GPU is required, but only the software adapter '", device->info().adapter.name,
                        "' was found; install the GPU's Vulkan driver, or run without --require-gpu");
-  return Device(std::make_shared<graph::Context>(std::move(device)));
+  return make_device(std::make_shared<graph::Context>(std::move(device)));
 }
 
 }  // namespace pteron

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // In a browser the page has chosen and opened the GPU before this code runs.
 #include "gpu/browser/browser.h"
-#include "graph/context.h"
-
-#include <pteron/device.h>
+#include "runtime/device_inside.h"
 
 namespace pteron {
 
@@ -17,7 +15,7 @@ Result<Device> Device::open(const DeviceOptions& options) {
   if (options.require_gpu && device->info().adapter.type == gpu::AdapterType::cpu)
     return unsupported("a GPU is required, but this browser has only the software adapter '",
                        device->info().adapter.name, "'");
-  return Device(std::make_shared<graph::Context>(std::move(device)));
+  return make_device(std::make_shared<graph::Context>(std::move(device)));
 }
 
 }  // namespace pteron

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/device_inside.h"
 #include "runtime/method_impl.h"
 #include "runtime/open_files.h"
 #include "runtime/outside.h"
@@ -46,7 +47,8 @@ Status inspect_delegate(DelegateReport& report, const OpenFiles& open, const for
   TRY(const format::DelegateGraph parsed, format::read_delegate_graph(blob, header));
   for (const format::GraphCall& call : parsed.calls) ++entry_for(report.ops, call.name).count;
   std::vector<graph::UnsupportedOp> problems;
-  TRY(const auto compiled, compile_delegate(open.files, method, index, parsed, device, options, &problems));
+  TRY(const CompiledDelegate planned,
+      compile_delegate(open.files, method, index, parsed, device, options, {}, &problems));
   for (const graph::UnsupportedOp& problem : problems) {
     OpReport& entry = entry_for(report.ops, problem.name);
     entry.supported = false;
@@ -54,12 +56,13 @@ Status inspect_delegate(DelegateReport& report, const OpenFiles& open, const for
     entry.positions.push_back(problem.position);
   }
   if (!problems.empty()) return {};
-  DelegateReport plan = describe_plan(*compiled);
-  TRY(plan.memory.initial_state, initial_state_bytes(*compiled, open));
+  const graph::CompiledGraph& compiled = *planned.graph;
+  DelegateReport plan = describe_plan(compiled);
+  TRY(plan.memory.initial_state, initial_state_bytes(compiled, open));
   plan.memory.total += plan.memory.initial_state;
   plan.backend = std::move(report.backend);
   plan.ops = std::move(report.ops);  // as in the file, with the kernels of what they became
-  add_kernels(plan.ops, *compiled);
+  add_kernels(plan.ops, compiled);
   report = std::move(plan);
   return {};
 }
@@ -121,7 +124,7 @@ Result<ProgramReport> inspect(const std::string& path, const LoadOptions& option
   gpu::DeviceInfo info;
   out.assumptions = "WebGPU's default limits, without f16";
   if (device) {
-    info = device->context()->info();
+    info = context_of(*device)->info();
     out.assumptions = info.adapter.name;
   }
   for (const format::MethodSpec& spec : open->files.spec.methods)

@@ -2,7 +2,7 @@
 // The method loop: runs a method's instructions over host values, delegates on the GPU.
 #pragma once
 
-#include "graph/instance.h"
+#include "graph/report.h"
 #include "runtime/method_loading.h"
 
 #include <pteron/inspect.h>
@@ -15,18 +15,27 @@ MethodInfo describe_method(const format::MethodSpec& spec, std::span<const Epilo
 DelegateReport describe_plan(const graph::CompiledGraph& compiled);
 
 struct Method::Impl {
-  static Result<std::unique_ptr<Impl>> create(std::shared_ptr<const void> keep_alive, LoadedMethod loaded,
-                                              const LoadOptions& options);
-  Result<std::unique_ptr<Impl>> clone();
+  static Result<std::unique_ptr<Impl>> create(std::shared_ptr<const void> keep_alive,
+                                              std::shared_ptr<LoadedMethod> loaded);
+  Result<std::unique_ptr<Impl>> clone() const;
 
-  Status begin(std::span<const TensorView> inputs, u64 wanted);
+  Status begin(std::span<const TensorView> inputs, const OutputSet& wanted);
   Result<bool> finish(bool wait);
+  Status check_idle(std::string_view what) const;
 
-  std::shared_ptr<const void> keep_alive;  // the program that `loaded.spec` belongs to
-  LoadedMethod loaded;
   MethodInfo info;
-  std::vector<std::unique_ptr<graph::Instance>> instances;  // by delegate
   std::vector<Tensor> outputs;
+  // By delegate: its own state, and what its last step left.
+  struct Delegate {
+    std::shared_ptr<graph::RunnerPool> runners;
+    graph::State state;
+    std::vector<u32> added_outputs;  // see LoadedMethod
+    u64 last_step = 0;
+    graph::StepStats stats;
+    std::vector<OpTiming> profile;
+  };
+  std::vector<Delegate> delegates;
+  bool profiling = false;
 
  private:
   // A value of the method on the host. Inputs are borrowed, results owned.
@@ -38,20 +47,37 @@ struct Method::Impl {
     bool ready = false;
     TensorView get() const { return borrowed ? view : owned.view(); }
   };
+  // An output that a call takes.
+  struct Taken {
+    u32 output;                // of the graph
+    u32 value;                 // of the method
+    bool needed = false;       // by a later instruction
+    std::vector<u32> results;  // the method's outputs that it is
+  };
 
+  Status set_up();
+  Result<std::vector<Taken>> taken_by(size_t instruction) const;
   Status check_inputs(std::span<const TensorView> inputs) const;
   Status set_inputs(std::span<const TensorView> inputs);
   Status run_until_submit();
   Status submit(const format::DelegateCall& call);
   Status collect(const format::DelegateCall& call);
+  Status collect(const Taken& taken);
+  Status land(const format::DelegateCall& call);
   Status copy(const format::KernelCall& call);
   Status publish();
-  u64 wanted_of(const format::DelegateCall& call) const;
+  void choose_wanted(const Delegate& delegate);
 
+  std::shared_ptr<const void> keep_alive_;  // the program that `spec_` belongs to
+  std::shared_ptr<const LoadedMethod> loaded_;
+  const format::MethodSpec* spec_ = nullptr;
   std::vector<Slot> slots_;
+  std::vector<std::vector<Taken>> taken_;  // by instruction; empty if it is no call of a delegate
   std::vector<graph::HostInput> host_inputs_;
   size_t pc_ = 0;
-  u64 wanted_ = 0;
+  OutputSet wanted_;        // of the method
+  OutputSet graph_wanted_;  // of the delegate that runs
+  graph::RunnerPool::Lease runner_;
   bool running_ = false;
 };
 

@@ -26,26 +26,55 @@ std::vector<u8> static_inputs(const format::MethodSpec& method, u32 delegate, si
   return out;
 }
 
-// A method output is shortened by an epilogue in the delegate that makes it.
-std::vector<Epilogue> epilogues_of(const format::MethodSpec& method, u32 delegate, const graph::Graph& graph,
-                                   const LoadOptions& options) {
-  std::vector<Epilogue> out;
-  for (const Epilogue& wanted : options.epilogues) {
-    if (wanted.output >= method.outputs.size()) continue;
-    const u32 shortened = method.outputs[wanted.output];
-    for (const format::Instruction& instruction : method.instructions) {
-      const auto* call = std::get_if<format::DelegateCall>(&instruction);
-      if (!call || call->delegate != delegate || call->args.size() < graph.inputs.size()) continue;
-      const size_t bound = call->args.size() - graph.inputs.size();
-      if (bound > graph.outputs.size()) continue;  // a step refuses it
-      for (size_t i = 0; i < bound; ++i) {
-        if (call->args[graph.inputs.size() + i] != shortened) continue;
-        Epilogue& here = out.emplace_back(wanted);
-        here.output = u32(graph.outputs.size() - bound + i);
-      }
-    }
+// The output of the graph that a method's output is; nothing if the delegate does not make it.
+Result<std::optional<u32>> graph_output_of(const format::MethodSpec& method, u32 delegate, const graph::Graph& graph,
+                                           u32 value) {
+  for (const format::Instruction& instruction : method.instructions) {
+    const auto* call = std::get_if<format::DelegateCall>(&instruction);
+    if (!call || call->delegate != delegate) continue;
+    TRY(const u32 first, graph.first_taken_output(call->args.size()));
+    for (size_t i = graph.inputs.size(); i < call->args.size(); ++i)
+      if (call->args[i] == value) return first + u32(i - graph.inputs.size());
   }
-  return out;
+  return std::nullopt;
+}
+
+// Appends those epilogues whose output the delegate makes. Returns which outputs of the method they add.
+Result<std::vector<u32>> append_epilogues(const format::MethodSpec& method, u32 delegate, graph::Graph& graph,
+                                          const MethodOptions& options) {
+  std::vector<u32> added;
+  u32 next = u32(method.outputs.size());
+  for (const Epilogue& wanted : options.epilogues) {
+    TRY(const auto output, graph_output_of(method, delegate, graph, method.outputs[wanted.output]));
+    const u32 count = wanted.kind == Epilogue::top_k ? 2 : 1;
+    if (output) {
+      Epilogue here = wanted;
+      here.output = *output;
+      TRY_DO(ops::append_epilogue(graph, here));
+      for (u32 i = 0; i < count; ++i) added.push_back(next + i);
+    }
+    next += count;
+  }
+  return added;
+}
+
+// Every epilogue shortens an output that some delegate makes.
+Status check_epilogues(const format::MethodSpec& method, const MethodOptions& options) {
+  for (const Epilogue& epilogue : options.epilogues) {
+    if (epilogue.output >= method.outputs.size())
+      return invalid("an epilogue is asked of output ", epilogue.output, ", but method ", method.name, " has ",
+                     method.outputs.size(), " outputs");
+    const u32 value = method.outputs[epilogue.output];
+    const auto made = [&](const format::Instruction& instruction) {
+      const auto* call = std::get_if<format::DelegateCall>(&instruction);
+      return call && std::ranges::find(call->args, value) != call->args.end();
+    };
+    if (!std::holds_alternative<format::TensorSpec>(method.values[value]) ||
+        std::ranges::none_of(method.instructions, made))
+      return unsupported("an epilogue is asked of output ", epilogue.output, " of method ", method.name,
+                         ", which is not a tensor that the GPU computes");
+  }
+  return {};
 }
 
 Status check_layout(const format::TensorSpec& tensor, std::string_view what, size_t index) {
@@ -104,35 +133,42 @@ Status check_runnable(const format::MethodSpec& method) {
                      is_for_this_backend(method)
                          ? "; run it in stock ExecuTorch, which has CPU kernels for the rest, after `import pteron` "
                            "(pip install 'pteron[executorch]')"
-                         : "; nothing of it is for the GPU: export it with ExecuTorch's Vulkan partitioner",
+                         : "; nothing of it is for the GPU: export it with PteronPartitioner of pteron.partition",
                      " (`pteron info` on the file says more)");
 }
 
-Result<std::shared_ptr<const graph::CompiledGraph>> compile_delegate(
-    const ProgramFiles& files, const format::MethodSpec& method, u32 delegate, const format::DelegateGraph& parsed,
-    const gpu::DeviceInfo& device, const LoadOptions& options, std::vector<graph::UnsupportedOp>* problems) {
+graph::CompileOptions compile_options(const LoadOptions& options) {
+  graph::CompileOptions out;
+  out.disabled_passes = options.disabled_passes;
+  out.routes = options.routes;
+  out.f16_kv_cache = options.f16_kv_cache;
+  out.guards = options.guards;
+  return out;
+}
+
+Result<CompiledDelegate> compile_delegate(const ProgramFiles& files, const format::MethodSpec& method, u32 delegate,
+                                          const format::DelegateGraph& parsed, const gpu::DeviceInfo& device,
+                                          const LoadOptions& options, const MethodOptions& method_options,
+                                          std::vector<graph::UnsupportedOp>* problems) {
+  CompiledDelegate out;
   const graph::DataLocation location{0, method.delegates[delegate].blob};
   TRY(graph::Graph graph,
       graph::build_graph(parsed, location, [&](std::string_view key) { return files.find(key); }, problems));
-  graph::CompileOptions compile_options;
-  compile_options.input_is_static = static_inputs(method, delegate, graph.inputs.size());
-  compile_options.disabled_passes = options.disabled_passes;
-  compile_options.routes = options.routes;
-  compile_options.f16_kv_cache = options.f16_kv_cache;
-  compile_options.guards = options.guards;
-  if (!problems || problems->empty()) {
-    for (const Epilogue& epilogue : epilogues_of(method, delegate, graph, options))
-      TRY_DO(ops::append_epilogue(graph, epilogue));
-    TRY_DO(graph::run_passes(graph, device, compile_options));
-  }
-  return graph::compile(std::move(graph), device, compile_options, problems);
+  graph::CompileOptions with = compile_options(options);
+  with.input_is_static = static_inputs(method, delegate, graph.inputs.size());
+  TRY(out.added_outputs, append_epilogues(method, delegate, graph, method_options));
+  TRY(out.graph, graph::compile(std::move(graph), device, with, problems));
+  return out;
 }
 
 Result<std::unique_ptr<MethodLoading>> MethodLoading::begin(std::shared_ptr<graph::Context> context,
                                                             const ProgramFiles& files, const format::MethodSpec& method,
-                                                            graph::ConstantStore& store, const LoadOptions& options) {
+                                                            graph::ConstantStore& store, const LoadOptions& options,
+                                                            const MethodOptions& method_options) {
   TRY_DO(check_runnable(method));
-  std::unique_ptr<MethodLoading> self(new MethodLoading(std::move(context), files, method, store, options));
+  TRY_DO(check_epilogues(method, method_options));
+  std::unique_ptr<MethodLoading> self(
+      new MethodLoading(std::move(context), files, method, store, options, method_options));
   TRY_DO(self->plan_constants());
   return self;
 }
@@ -188,15 +224,18 @@ Status MethodLoading::supply_blob(Bytes bytes) {
   }
   TRY(const format::DelegateGraph parsed, format::read_delegate_graph(bytes, *header_));
   header_.reset();
-  TRY(auto compiled, compile_delegate(files_, *loaded_.spec, delegate(), parsed, context_->info(), options_));
-  TRY(current_, graph::Loading::begin(context_, std::move(compiled), store_));
+  TRY(auto compiled,
+      compile_delegate(files_, *loaded_.spec, delegate(), parsed, context_->info(), options_, loaded_.options));
+  added_outputs_ = std::move(compiled.added_outputs);
+  TRY(current_, graph::Loading::begin(context_, std::move(compiled.graph), store_));
   return advance();
 }
 
 Status MethodLoading::supply_constant(Bytes bytes) {
   const u32 id = constants_[loaded_.constants.size()].value;
   const auto& spec = std::get<format::TensorSpec>(loaded_.spec->values[id]);
-  loaded_.constants.emplace(id, Tensor::of(*spec.dtype, spec.shape, bytes));
+  TRY(Tensor constant, Tensor::from_bytes(*spec.dtype, spec.shape, bytes));
+  loaded_.constants.emplace(id, std::move(constant));
   return {};
 }
 
@@ -209,14 +248,14 @@ Status MethodLoading::poll(bool wait) {
 Status MethodLoading::advance() {
   if (!current_ || current_->next().kind != Need::nothing) return {};
   TRY(auto graph, current_->finish());
-  loaded_.delegates.push_back(std::move(graph));
+  loaded_.delegates.push_back({std::move(graph), std::move(added_outputs_), {}});
   current_.reset();
   return {};
 }
 
-Result<LoadedMethod> MethodLoading::finish() {
+Result<std::shared_ptr<LoadedMethod>> MethodLoading::finish() {
   if (next().kind != Need::nothing) return internal_error("the method is not loaded yet");
-  return std::move(loaded_);
+  return std::make_shared<LoadedMethod>(std::move(loaded_));
 }
 
 Progress MethodLoading::progress() const { return current_ ? current_->progress() : Progress{"weights", 0, 0}; }

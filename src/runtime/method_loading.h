@@ -5,15 +5,23 @@
 
 #include "format/delegate_graph.h"
 #include "graph/loading.h"
+#include "graph/runner.h"
 #include "runtime/opening.h"
 
 #include <pteron/program.h>
 
 namespace pteron {
 
+// What methods of one name and with the same options share.
 struct LoadedMethod {
   const format::MethodSpec* spec = nullptr;
-  std::vector<std::shared_ptr<const graph::LoadedGraph>> delegates;
+  MethodOptions options;
+  struct Delegate {
+    std::shared_ptr<const graph::LoadedGraph> graph;
+    std::vector<u32> added_outputs;  // the method's outputs that epilogues add, by the graph's behind those of the file
+    std::weak_ptr<graph::RunnerPool> runners;  // there are none without a method
+  };
+  std::vector<Delegate> delegates;
   std::map<u32, Tensor> constants;  // by value of the method
 };
 
@@ -30,10 +38,17 @@ bool is_for_this_backend(const format::MethodSpec& method);  // at least in part
 // outputs of unknown types or orders.
 Status check_runnable(const format::MethodSpec& method);
 
+graph::CompileOptions compile_options(const LoadOptions& options);
+
+struct CompiledDelegate {
+  std::shared_ptr<const graph::CompiledGraph> graph;
+  std::vector<u32> added_outputs;  // see LoadedMethod
+};
 // Plans a delegate's graph for a device; with `problems`, lists all ops that can't run.
-Result<std::shared_ptr<const graph::CompiledGraph>> compile_delegate(
-    const ProgramFiles& files, const format::MethodSpec& method, u32 delegate, const format::DelegateGraph& parsed,
-    const gpu::DeviceInfo& device, const LoadOptions& options, std::vector<graph::UnsupportedOp>* problems = nullptr);
+Result<CompiledDelegate> compile_delegate(const ProgramFiles& files, const format::MethodSpec& method, u32 delegate,
+                                          const format::DelegateGraph& parsed, const gpu::DeviceInfo& device,
+                                          const LoadOptions& options, const MethodOptions& method_options,
+                                          std::vector<graph::UnsupportedOp>* problems = nullptr);
 
 class MethodLoading {
  public:
@@ -42,18 +57,20 @@ class MethodLoading {
   // A method without delegates needs no context.
   static Result<std::unique_ptr<MethodLoading>> begin(std::shared_ptr<graph::Context> context,
                                                       const ProgramFiles& files, const format::MethodSpec& method,
-                                                      graph::ConstantStore& store, const LoadOptions& options);
+                                                      graph::ConstantStore& store, const LoadOptions& options,
+                                                      const MethodOptions& method_options);
   Need next() const;
   Status supply(Bytes bytes);
   Status poll(bool wait);
-  Result<LoadedMethod> finish();
+  Result<std::shared_ptr<LoadedMethod>> finish();
   Progress progress() const;
 
  private:
   MethodLoading(std::shared_ptr<graph::Context> context, const ProgramFiles& files, const format::MethodSpec& method,
-                graph::ConstantStore& store, const LoadOptions& options)
+                graph::ConstantStore& store, const LoadOptions& options, const MethodOptions& method_options)
       : context_(std::move(context)), files_(files), store_(store), options_(options) {
     loaded_.spec = &method;
+    loaded_.options = method_options;
   }
   // A constant tensor of the method itself, outside of its delegates.
   struct HostConstant {
@@ -72,6 +89,7 @@ class MethodLoading {
   graph::ConstantStore& store_;
   const LoadOptions& options_;
   LoadedMethod loaded_;
+  std::vector<u32> added_outputs_;                // of the delegate that is on its way
   std::optional<format::DelegateHeader> header_;  // of the delegate that comes next
   std::unique_ptr<graph::Loading> current_;
   std::vector<HostConstant> constants_;

@@ -133,14 +133,17 @@ std::vector<OutsideOp> outside_ops(const MethodSpec& method) {
 Remedy remedy_for(const MethodSpec& method, const std::string& path) {
   if (!is_for_this_backend(method))
     return {
-        "Nothing of it is for the GPU. Export it with ExecuTorch's Vulkan partitioner, in Python:",
-        {"from executorch.backends.vulkan.partitioner.vulkan_partitioner import VulkanPartitioner",
-         "from executorch.exir import to_edge_transform_and_lower", "exported = torch.export.export(module, inputs)",
-         "lowered = to_edge_transform_and_lower(exported, partitioner=[VulkanPartitioner()]).to_executorch()",
+        "Nothing of it is for the GPU. Export it with Pteron's partitioner, in Python, after pip install "
+        "'pteron[executorch]':",
+        {"from pteron.partition import PteronPartitioner", "from executorch.exir import to_edge_transform_and_lower",
+         "exported = torch.export.export(module, inputs)",
+         "lowered = to_edge_transform_and_lower(exported, partitioner=[PteronPartitioner()]).to_executorch()",
          "open(\"model.pte\", \"wb\").write(lowered.buffer)"}};
   return {
-      "Stock ExecuTorch runs all of it, and through Pteron's plugin the delegates on the GPU. In Python, "
-      "after pip install 'pteron[executorch]':",
+      "Exported with PteronPartitioner of pteron.partition, more of it may be for the GPU. As it is, stock ExecuTorch "
+      "runs "
+      "all of it, and through Pteron's plugin the delegates on the GPU. In Python, after pip install "
+      "'pteron[executorch]':",
       {"import pteron", "from executorch.runtime import Runtime",
        str("program = Runtime.get().load_program(", quoted(path), ")"),
        str("outputs = program.load_method(", quoted(method.name), ").execute(inputs)")}};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/program_impl.h"
 
+#include "runtime/device_inside.h"
+
 #include <pteron/version.h>
 
 namespace pteron {
@@ -36,32 +38,34 @@ Result<Device> Program::Impl::get_device() {
   return *device;
 }
 
-std::optional<LoadedMethod> Program::Impl::find_loaded(const format::MethodSpec& spec) const {
-  for (const LoadedMethod& method : loaded)
-    if (method.spec == &spec) return method;
-  return std::nullopt;
+std::shared_ptr<LoadedMethod> Program::Impl::find_loaded(const format::MethodSpec& spec,
+                                                         const MethodOptions* with) const {
+  for (const auto& method : loaded)
+    if (method->spec == &spec && (!with || method->options == *with)) return method;
+  return nullptr;
 }
 
-Result<std::unique_ptr<MethodLoading>> Program::Impl::begin_loading(const format::MethodSpec& spec) {
+Result<std::unique_ptr<MethodLoading>> Program::Impl::begin_loading(const format::MethodSpec& spec,
+                                                                    const MethodOptions& with) {
   TRY_DO(check_runnable(spec));
   std::shared_ptr<graph::Context> context;
   if (!spec.delegates.empty()) {
     TRY(const Device opened, get_device());
-    context = opened.context();
+    context = context_of(opened);
   }
-  return MethodLoading::begin(std::move(context), open.files, spec, constants, options);
+  return MethodLoading::begin(std::move(context), open.files, spec, constants, options, with);
 }
 
 Result<Program> Program::load(const std::string& path, LoadOptions options) {
   TRY(auto source, format::open_file(path));
-  return load_from(std::move(source), std::move(options));
+  return Impl::load_from(std::move(source), std::move(options));
 }
 
 Result<Program> Program::load(std::vector<std::byte> bytes, LoadOptions options) {
-  return load_from(format::from_memory(std::move(bytes), "a program in memory"), std::move(options));
+  return Impl::load_from(format::from_memory(std::move(bytes), "a program in memory"), std::move(options));
 }
 
-Result<Program> Program::load_from(std::shared_ptr<format::DataSource> source, LoadOptions options) {
+Result<Program> Program::Impl::load_from(std::shared_ptr<format::DataSource> source, LoadOptions options) {
   const std::string name(source->name());
   auto open = within(open_files(std::move(source), options.data_files), "loading ", name);
   if (!open) return Failure(std::move(open.error()));
@@ -80,17 +84,17 @@ Status Program::check(std::string_view method) const {
   return within(check_runnable(*spec), impl_->frame(method));
 }
 
-Result<Method> Program::method(std::string_view name) {
+Result<Method> Program::method(std::string_view name, const MethodOptions& options) {
   TRY(const format::MethodSpec* spec, impl_->find(name));
   const std::scoped_lock lock(impl_->mutex);
   auto method = [&]() -> Result<std::unique_ptr<Method::Impl>> {
-    auto loaded = impl_->find_loaded(*spec);
+    auto loaded = impl_->find_loaded(*spec, &options);
     if (!loaded) {
-      TRY(auto loading, impl_->begin_loading(*spec));
+      TRY(auto loading, impl_->begin_loading(*spec, options));
       TRY(loaded, graph::drive(*loading, impl_->open.sources, impl_->options.progress));
-      impl_->loaded.push_back(*loaded);
+      impl_->loaded.push_back(loaded);
     }
-    return Method::Impl::create(impl_, *std::move(loaded), impl_->options);
+    return Method::Impl::create(impl_, std::move(loaded));
   }();
   if (!method) return Failure(std::move(method.error()).within(impl_->frame(name)));
   return Method(*std::move(method));

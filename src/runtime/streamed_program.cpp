@@ -78,7 +78,7 @@ Result<std::vector<DelegateReport>> StreamedProgram::report(std::string_view met
   const auto loaded = program_->impl_->find_loaded(*spec);
   if (!loaded) return invalid("method ", method, " is not loaded yet");
   std::vector<DelegateReport> out;
-  for (const auto& delegate : loaded->delegates) out.push_back(describe_plan(*delegate->compiled));
+  for (const auto& delegate : loaded->delegates) out.push_back(describe_plan(*delegate.graph->compiled));
   return out;
 }
 
@@ -87,13 +87,14 @@ Result<graph::DataLocation> StreamedProgram::locate(std::string_view key) const 
   return program_->impl_->open.files.find(key);
 }
 
-Status StreamedProgram::begin_method(std::string_view name) {
+Status StreamedProgram::begin_method(std::string_view name, const MethodOptions& options) {
   if (!program_) return invalid("the program is not open yet");
   if (method_) return invalid("method ", method_->name, " is on its way; finish it before method ", name);
   TRY(const format::MethodSpec* spec, program_->impl_->find(name));
   method_ = spec;
-  if (program_->impl_->find_loaded(*spec)) return {};
-  auto loading = program_->impl_->begin_loading(*spec);
+  method_options_ = options;
+  if (program_->impl_->find_loaded(*spec, &options)) return {};
+  auto loading = program_->impl_->begin_loading(*spec, options);
   if (!loading) return fail_method(std::move(loading.error()));
   loading_ = *std::move(loading);
   return {};
@@ -107,7 +108,7 @@ Result<Method> StreamedProgram::finish_method() {
       TRY(auto loaded, loading_->finish());
       impl.loaded.push_back(std::move(loaded));
     }
-    return Method::Impl::create(program_->impl_, *impl.find_loaded(*method_), impl.options);
+    return Method::Impl::create(program_->impl_, impl.find_loaded(*method_, &method_options_));
   }();
   if (!method) {
     auto failed = fail_method(std::move(method.error()));

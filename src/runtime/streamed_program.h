@@ -40,7 +40,7 @@ class StreamedProgram {
   // Where the bytes that are stored under a key lie, e.g. a tokenizer's.
   Result<graph::DataLocation> locate(std::string_view key) const;
 
-  Status begin_method(std::string_view name);
+  Status begin_method(std::string_view name, const MethodOptions& options = {});
   Result<Method> finish_method();
   // Forgets a method that is on its way.
   void cancel_method();
@@ -54,7 +54,8 @@ class StreamedProgram {
   u64 opened_bytes_ = 0;
   std::optional<Program> program_;
   const format::MethodSpec* method_ = nullptr;  // on its way
-  std::unique_ptr<MethodLoading> loading_;      // nothing if it is loaded already
+  MethodOptions method_options_;
+  std::unique_ptr<MethodLoading> loading_;  // nothing if it is loaded already
 };
 
 }  // namespace pteron

@@ -9,8 +9,7 @@ namespace {
 
 void unary(Trials& trials, const std::string& op, const Array& x, f64 (*f)(f64), DType dtype, f64 tolerance) {
   Trial& t = trials.emplace_back(op, tolerance);
-  const u32 in = t.give(x, dtype), out = t.expect(map(x, f), dtype);
-  t.op("aten." + op + ".default", {in, out});
+  t.run("aten." + op + ".default", {Operand(x, dtype)}, {{map(x, f), dtype}});
 }
 
 // A matrix and a row.
@@ -19,11 +18,9 @@ void binary(Trials& trials, const std::string& name, const Array& a, const Array
   Trial& t = trials.emplace_back(str(name, " ", from), from == DType::f16 ? 2e-3 : 1e-5);
   Array y(a.shape);
   for (size_t i = 0; i < a.size(); ++i) y.v[i] = f(a.v[i], b.v[i % b.size()]);
-  const u32 x0 = t.give(a, from), x1 = t.give(b, from), out = t.expect(y, to);
-  if (name == "aten.add.Tensor")
-    t.op(name, {x0, x1, t.integer(2), out});
-  else
-    t.op(name, {x0, x1, out});
+  std::vector<Argument> arguments{Operand(a, from), Operand(b, from)};
+  if (name == "aten.add.Tensor") arguments.push_back(2);
+  t.run(name, arguments, {{y, to}});
 }
 
 void select(Trials& trials) {
@@ -31,21 +28,18 @@ void select(Trials& trials) {
   const Array condition = integers({5, 7}, 0, 1), a = random({5, 7}), b = random({7});
   Array y({5, 7});
   for (size_t i = 0; i < y.size(); ++i) y.v[i] = condition.v[i] != 0 ? a.v[i] : b.v[i % 7];
-  t.op("aten.where.self", {t.give(condition, DType::boolean), t.give(a), t.give(b), t.expect(y)});
+  t.run("aten.where.self", {Operand(condition, DType::boolean), a, b}, {y});
 }
 
 void cast(Trials& trials, DType from, DType to) {
   Trial& t = trials.emplace_back(str("cast ", from, " to ", to));
   const Array x = integers({3, 7}, 0, 100);
-  const u32 in = t.give(x, from), out = t.expect(x, to);
-  t.op("aten._to_copy.default", {in, t.null(), t.null(), t.null(), t.null(), t.boolean(false), t.null(), out});
+  t.run("aten._to_copy.default", {Operand(x, from)}, {{x, to}});
 }
 
 void fill(Trials& trials) {
   Trial& t = trials.emplace_back("full");
-  const u32 size = t.ints({3, 5}), value = t.number(2.5);
-  t.op("aten.full.default",
-       {size, value, t.null(), t.null(), t.null(), t.null(), t.expect(map(Array({3, 5}), [](f64) { return 2.5; }))});
+  t.run("aten.full.default", {{3, 5}, 2.5}, {map(Array({3, 5}), [](f64) { return 2.5; })});
 }
 
 }  // namespace

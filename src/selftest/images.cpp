@@ -65,6 +65,32 @@ void pools(Trials& trials) {
                                          average.null(), average.expect(mean)});
 }
 
+// One filter of all ones over volumes: every result is the sum of eight neighbours.
+void volume(Trials& trials) {
+  Trial& t = trials.emplace_back("convolution of volumes");
+  const Array x = random({1, 1, 3, 4, 5}), w = map(Array({1, 1, 2, 2, 2}), [](f64) { return 1.0; });
+  Array y({1, 1, 2, 3, 4});
+  for (u32 d = 0; d < 2; ++d)
+    for (u32 i = 0; i < 3; ++i)
+      for (u32 j = 0; j < 4; ++j)
+        for (u32 p = 0; p < 8; ++p) y.at({0, 0, d, i, j}) += x.at({0, 0, d + p / 4, i + p / 2 % 2, j + p % 2});
+  const u32 in = t.give(x), weight = t.keep(w), ones = t.ints({1, 1, 1}), zeros = t.ints({0, 0, 0});
+  t.op("aten.convolution.default",
+       {in, weight, t.null(), ones, zeros, ones, t.boolean(false), zeros, t.integer(1), t.expect(y)});
+}
+
+// Blocks of two by two that lie at every place of an image.
+void fold(Trials& trials) {
+  Trial& t = trials.emplace_back("col2im");
+  const Array x = random({2, 4, 6});  // [batch, block, 2 x 3 places]
+  Array y({2, 1, 3, 4});
+  for (u32 n = 0; n < 2; ++n)
+    for (u32 p = 0; p < 4; ++p)
+      for (u32 l = 0; l < 6; ++l) y.at({n, 0, l / 3 + p / 2, l % 3 + p % 2}) += x.at({n, p, l});
+  const u32 in = t.give(x), size = t.ints({3, 4}), two = t.ints({2, 2}), one = t.ints({1, 1}), none = t.ints({0, 0});
+  t.op("aten.col2im.default", {in, size, two, one, none, one, t.expect(y)});
+}
+
 void upsample(Trials& trials) {
   Trial& t = trials.emplace_back("upsample_nearest2d", 0);
   const Array x = random({1, 2, 3, 5});
@@ -127,6 +153,8 @@ void add_images(Trials& trials) {
   convolution(trials, "convolution pointwise", {1, 8, 5, 8}, {6, 8, 1, 1}, {});
   convolution(trials, "convolution grouped", {1, 6, 5, 5}, {4, 3, 3, 3}, {1, 0, 2});
   convolution(trials, "convolution depthwise", {1, 5, 7, 6}, {5, 1, 3, 3}, {1, 1, 5});
+  volume(trials);
+  fold(trials);
   pools(trials);
   upsample(trials);
   sample(trials);

@@ -3,6 +3,8 @@
 #include "base/text.h"
 #include "selftest/trial.h"
 
+#include <cmath>
+
 namespace pteron::selftest {
 namespace {
 
@@ -22,9 +24,21 @@ void linear(Trials& trials, std::string_view route, u32 rows, u32 depth, u32 col
   t.op("aten.linear.default", {t.give(x), t.keep(w), t.keep(b), t.expect(y)});
 }
 
+void distances(Trials& trials) {
+  Trial& t = trials.emplace_back("cdist");
+  const Array a = random({3, 5}), b = random({4, 5});
+  Array y({3, 4});
+  for (u32 i = 0; i < 3; ++i)
+    for (u32 j = 0; j < 4; ++j)
+      for (u32 k = 0; k < 5; ++k) y.at({i, j}) += std::abs(a.at({i, k}) - b.at({j, k}));
+  const u32 first = t.give(a), second = t.give(b);
+  t.op("aten._cdist_forward.default", {first, second, t.number(1), t.null(), t.expect(y)});
+}
+
 }  // namespace
 
 void add_matrices(Trials& trials, bool f16) {
+  distances(trials);
   for (std::string_view route : routes_of("gemm", false)) {
     const u32 rows = route == "row" ? 1 : 37;
     mm(trials, route, rows, 35, 41, DType::f32);

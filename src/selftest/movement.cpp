@@ -12,8 +12,7 @@ void permute(Trials& trials, const Shape& shape, DType dtype) {
   for (u32 i = 0; i < shape[0]; ++i)
     for (u32 j = 0; j < shape[1]; ++j)
       for (u32 k = 0; k < shape[2]; ++k) y.at({k, i, j}) = x.at({i, j, k});
-  const u32 in = t.give(x, dtype), axes = t.ints({2, 0, 1});
-  t.op("aten.permute_copy.default", {in, axes, t.expect(y, dtype)});
+  t.run("aten.permute_copy.default", {Operand(x, dtype), {2, 0, 1}}, {{y, dtype}});
 }
 
 void slice(Trials& trials) {
@@ -22,14 +21,13 @@ void slice(Trials& trials) {
   Array y({3, 5});
   for (u32 i = 0; i < 3; ++i)
     for (u32 j = 0; j < 5; ++j) y.at({i, j}) = x.at({1 + 3 * i, j});
-  const u32 in = t.give(x), axis = t.integer(0), start = t.integer(1), end = t.integer(9), step = t.integer(3);
-  t.op("aten.slice_copy.Tensor", {in, axis, start, end, step, t.expect(y)});
+  t.run("aten.slice_copy.Tensor", {x, 0, 1, 9, 3}, {y});
 }
 
 void clone(Trials& trials) {
   Trial& t = trials.emplace_back("clone", 0);
   const Array x = random({3, 7});
-  t.op("aten.clone.default", {t.give(x), t.null(), t.expect(x)});
+  t.run("aten.clone.default", {x}, {x});
 }
 
 void cat(Trials& trials, const Shape& a_shape, const Shape& b_shape, DType dtype) {
@@ -38,8 +36,7 @@ void cat(Trials& trials, const Shape& a_shape, const Shape& b_shape, DType dtype
   Array y({a_shape[0], a_shape[1] + b_shape[1]});
   for (u32 i = 0; i < y.shape[0]; ++i)
     for (u32 j = 0; j < y.shape[1]; ++j) y.at({i, j}) = j < a_shape[1] ? a.at({i, j}) : b.at({i, j - a_shape[1]});
-  const u32 parts = t.list({t.give(a, dtype), t.give(b, dtype)}), axis = t.integer(1);
-  t.op("aten.cat.default", {parts, axis, t.expect(y, dtype)});
+  t.run("aten.cat.default", {std::vector<Operand>{{a, dtype}, {b, dtype}}, 1}, {{y, dtype}});
 }
 
 void pad(Trials& trials) {
@@ -48,8 +45,20 @@ void pad(Trials& trials) {
   Array y = map(Array({4, 8}), [](f64) { return 7.0; });
   for (u32 i = 0; i < 3; ++i)
     for (u32 j = 0; j < 5; ++j) y.at({i + 1, j + 2}) = x.at({i, j});
-  const u32 in = t.give(x), sizes = t.ints({2, 1, 1, 0}), value = t.number(7);
-  t.op("aten.constant_pad_nd.default", {in, sizes, value, t.expect(y)});
+  t.run("aten.constant_pad_nd.default", {x, {2, 1, 1, 0}, 7}, {y});
+}
+
+void bags(Trials& trials) {
+  Trial& t = trials.emplace_back("embedding_bag");
+  const Array table = random({7, 3}), index = integers({5}, 0, 6);
+  Array offsets({2}), y({2, 3});
+  offsets.v[1] = 2;
+  for (u32 i = 0; i < 5; ++i)
+    for (u32 j = 0; j < 3; ++j) y.at({i < 2 ? 0u : 1u, j}) += table.at({u32(index.v[i]), j});
+  const u32 rows = t.give(table), tokens = t.give(index, DType::i32), starts = t.give(offsets, DType::i32);
+  const u32 no = t.boolean(false), out = t.expect(y);
+  t.op("aten._embedding_bag.default",
+       {rows, tokens, starts, no, t.integer(0), no, t.null(), no, t.integer(-1), t.list({out})});
 }
 
 void take(Trials& trials) {
@@ -58,8 +67,7 @@ void take(Trials& trials) {
   Array y({5, 6});
   for (u32 i = 0; i < 5; ++i)
     for (u32 j = 0; j < 6; ++j) y.at({i, j}) = table.at({u32(index.v[i]), j});
-  const u32 weight = t.keep(table), tokens = t.give(index, DType::i32);
-  t.op("aten.embedding.default", {weight, tokens, t.integer(-1), t.boolean(false), t.boolean(false), t.expect(y)});
+  t.run("aten.embedding.default", {kept(table), Operand(index, DType::i32)}, {y});
 }
 
 void gather(Trials& trials) {
@@ -68,8 +76,7 @@ void gather(Trials& trials) {
   Array y({4, 3});
   for (u32 i = 0; i < 4; ++i)
     for (u32 j = 0; j < 3; ++j) y.at({i, j}) = x.at({i, u32(index.at({i, j}))});
-  const u32 in = t.give(x), axis = t.integer(1), at = t.give(index, DType::i32);
-  t.op("aten.gather.default", {in, axis, at, t.boolean(false), t.expect(y)});
+  t.run("aten.gather.default", {x, 1, Operand(index, DType::i32)}, {y});
 }
 
 }  // namespace
@@ -84,6 +91,7 @@ void add_movement(Trials& trials) {
   cat(trials, {4, 8}, {4, 4}, DType::f32);
   cat(trials, {3, 5}, {3, 2}, DType::i8);
   pad(trials);
+  bags(trials);
   take(trials);
   gather(trials);
 }

@@ -26,8 +26,7 @@ void sum(Trials& trials, u32 width) {
   const Array x = random({5, width});
   Array y({5});
   for (u32 i = 0; i < 5; ++i) y.v[i] = mean(row_of(x, i)) * width;
-  const u32 in = t.give(x), axes = t.ints({1});
-  t.op("aten.sum.dim_IntList", {in, axes, t.boolean(false), t.null(), t.expect(y)});
+  t.run("aten.sum.dim_IntList", {x, {1}}, {y});
 }
 
 void columns(Trials& trials) {
@@ -36,8 +35,7 @@ void columns(Trials& trials) {
   Array y({7});
   for (u32 j = 0; j < 7; ++j)
     for (u32 i = 0; i < 9; ++i) y.v[j] += x.at({i, j});
-  const u32 in = t.give(x), axes = t.ints({0});
-  t.op("aten.sum.dim_IntList", {in, axes, t.boolean(false), t.null(), t.expect(y)});
+  t.run("aten.sum.dim_IntList", {x, {0}}, {y});
 }
 
 void arg_max(Trials& trials, u32 width) {
@@ -45,8 +43,7 @@ void arg_max(Trials& trials, u32 width) {
   const Array x = random({3, width});
   Array y({3});
   for (u32 i = 0; i < 3; ++i) y.v[i] = f64(std::ranges::max_element(row_of(x, i)) - row_of(x, i).begin());
-  const u32 in = t.give(x), axis = t.integer(1);
-  t.op("aten.argmax.default", {in, axis, t.boolean(false), t.expect(y, DType::i32)});
+  t.run("aten.argmax.default", {x, 1}, {{y, DType::i32}});
 }
 
 void softmax(Trials& trials, u32 width) {
@@ -59,8 +56,7 @@ void softmax(Trials& trials, u32 width) {
     for (f64 v : row_of(x, i)) total += std::exp(v - most);
     for (u32 j = 0; j < width; ++j) y.at({i, j}) = std::exp(x.at({i, j}) - most) / total;
   }
-  const u32 in = t.give(x), axis = t.integer(1);
-  t.op("aten._softmax.default", {in, axis, t.boolean(false), t.expect(y)});
+  t.run("aten._softmax.default", {x, 1}, {y});
 }
 
 void layer_norm(Trials& trials, u32 width) {
@@ -74,9 +70,7 @@ void layer_norm(Trials& trials, u32 width) {
     deviations.v[i] = 1 / std::sqrt(variance + 1e-5);
     for (u32 j = 0; j < width; ++j) y.at({i, j}) = (x.at({i, j}) - means.v[i]) * deviations.v[i] * w.v[j] + b.v[j];
   }
-  const u32 in = t.give(x), size = t.ints({width}), weight = t.keep(w), bias = t.keep(b), eps = t.number(1e-5);
-  t.op("aten.native_layer_norm.default",
-       {in, size, weight, bias, eps, t.list({t.expect(y), t.expect(means), t.expect(deviations)})});
+  t.run("aten.native_layer_norm.default", {x, {width}, kept(w), kept(b), 1e-5}, {y, means, deviations});
 }
 
 void rms_norm(Trials& trials, u32 width) {
@@ -88,22 +82,34 @@ void rms_norm(Trials& trials, u32 width) {
     for (f64 v : row_of(x, i)) square += v * v / width;
     for (u32 j = 0; j < width; ++j) y.at({i, j}) = x.at({i, j}) / std::sqrt(square + 1e-6) * w.v[j];
   }
-  t.op("et_vk.rms_norm.default", {t.give(x), t.keep(w), t.number(1e-6), t.expect(y)});
+  t.run("et_vk.rms_norm.default", {x, kept(w), 1e-6}, {y});
 }
 
-// The best elements of the last row, as a generator asks for them.
-void best(Trials& trials) {
-  Trial& t = trials.emplace_back("epilogues", 0);
-  const Array x = random({3, 300}), y = map(x, [](f64 v) { return -v; });
-  t.op("aten.neg.default", {t.give(x), t.expect(y)});
+// What a generator asks of the last row, or of every row.
+void best(Trials& trials, std::string_view route) {
+  constexpr u32 width = 2300;
+  Trial& t = trials.emplace_back(str("epilogues, arg_max ", route), 0);
+  t.options.routes = {str("arg_max=", route)};
+  const Array x = random({3, width}), y = map(x, [](f64 v) { return -v; });
+  t.run("aten.neg.default", {x}, {y});
   const auto last = row_of(y, 2);
-  std::vector<f64> order(300);
-  for (u32 i = 0; i < 300; ++i) order[i] = i;
+  std::vector<f64> order(width);
+  for (u32 i = 0; i < width; ++i) order[i] = i;
   std::ranges::stable_sort(order, [&](f64 a, f64 b) { return last[u32(a)] > last[u32(b)]; });
-  t.options.epilogues = {{Epilogue::arg_max, 0, 1}, {Epilogue::top_k, 0, 3}};
+  Array sums({3});
+  for (u32 i = 0; i < 3; ++i) {
+    f64 sum = 0;
+    for (f64 v : row_of(y, i)) sum += std::exp(v);
+    sums.v[i] = std::log(sum);
+  }
+  t.tolerance = 1e-4;
+  t.method_options.epilogues = {{.kind = Epilogue::arg_max},
+                                {.kind = Epilogue::top_k, .k = 3},
+                                {.kind = Epilogue::log_sum_exp, .rows = Epilogue::all}};
   t.expected.push_back(Array({1}, {order[0]}));
   t.expected.push_back(Array({3}, {last[u32(order[0])], last[u32(order[1])], last[u32(order[2])]}));
   t.expected.push_back(Array({3}, {order[0], order[1], order[2]}));
+  t.expected.push_back(sums);
 }
 
 }  // namespace
@@ -117,7 +123,7 @@ void add_rows(Trials& trials) {
     rms_norm(trials, width);
   }
   columns(trials);
-  best(trials);
+  for (std::string_view route : routes_of("arg_max", false)) best(trials, route);
 }
 
 }  // namespace pteron::selftest

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "graph/kernel.h"
+#include "graph/op.h"
 #include "ops/routes.h"
 #include "selftest/trial.h"
 
@@ -24,6 +25,30 @@ u32 Trial::keep(const Array& a, DType dtype) {
 u32 Trial::expect(const Array& a, DType dtype) {
   expected.push_back(a);
   return output(tensor(dtype, a.shape));
+}
+
+u32 Trial::place(const Argument& argument, graph::Kind kind) {
+  if (const auto* n = std::get_if<f64>(&argument.value))
+    return kind == graph::Kind::flag ? boolean(*n != 0) : kind == graph::Kind::integer ? integer(i64(*n)) : number(*n);
+  if (const auto* words = std::get_if<std::string>(&argument.value)) return text(*words);
+  if (const auto* integers = std::get_if<std::vector<i64>>(&argument.value)) return ints(*integers);
+  const auto* operands = std::get_if<std::vector<Operand>>(&argument.value);
+  if (!operands) return null();
+  std::vector<u32> ids;
+  for (const Operand& o : *operands) ids.push_back(o.kept ? keep(o.array, o.dtype) : give(o.array, o.dtype));
+  return kind == graph::Kind::tensors || kind == graph::Kind::maybe_tensors ? list(std::move(ids)) : ids[0];
+}
+
+void Trial::run(const std::string& op, const std::vector<Argument>& arguments, const std::vector<Operand>& results) {
+  const graph::OpEntry* entry = graph::find_op(op);
+  if (!entry) return this->op(op, {});  // which the trial reports
+  const auto params = entry->signature.params;
+  std::vector<u32> ids, expected_ids;
+  for (size_t i = 0; i + 1 < params.size(); ++i)
+    ids.push_back(place(i < arguments.size() ? arguments[i] : Argument(), params[i].kind));
+  for (const Operand& result : results) expected_ids.push_back(expect(result.array, result.dtype));
+  ids.push_back(params.back().kind == graph::Kind::tensor ? expected_ids[0] : list(expected_ids));
+  this->op(op, std::move(ids));
 }
 
 namespace {
@@ -57,7 +82,7 @@ Status attempt(const Trial& trial, const Device& device, Outcome& outcome) {
   options.device = device;
   options.guards = true;
   TRY(auto program, Program::load(trial.program(), options));
-  TRY(auto method, program.method());
+  TRY(auto method, program.method("forward", trial.method_options));
   const std::vector<TensorView> views(trial.inputs.begin(), trial.inputs.end());
   TRY(const auto outputs, method.execute(views));
   outcome.kernels = method.kernels();
@@ -74,6 +99,7 @@ Trials all_trials(bool f16, bool subgroups) {
   add_nibbles(trials, subgroups);
   add_bytes(trials);
   add_attention(trials);
+  add_indexing(trials);
   add_training(trials);
   return trials;
 }

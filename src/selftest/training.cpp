@@ -17,8 +17,7 @@ void loss(Trials& trials) {
     for (u32 j = 0; j < 11; ++j) gradient.at({i, j}) = (std::exp(x.at({i, j})) / total - (j == labels.v[i])) / 4;
     value.v[0] += (std::log(total) - x.at({i, u32(labels.v[i])})) / 4;
   }
-  const u32 logits = t.give(x), classes = t.give(labels, DType::i32), count = t.number(4);
-  t.op("et_vk.fused_ce.default", {logits, classes, count, t.list({t.expect(value), t.expect(gradient)})});
+  t.run("et_vk.fused_ce.default", {x, Operand(labels, DType::i32), 4}, {value, gradient});
 }
 
 void step(Trials& trials) {
@@ -31,11 +30,7 @@ void step(Trials& trials) {
     v1.v[i] = beta2 * v.v[i] + (1 - beta2) * g.v[i] * g.v[i];
     p1.v[i] = p.v[i] * (1 - rate * decay) - rate * (m1.v[i] / 0.1) / (std::sqrt(v1.v[i] / 0.01) + eps);
   }
-  const u32 param = t.give(p), first = t.give(m), second = t.give(v), gradient = t.give(g);
-  std::vector<u32> args{param, first, second, gradient};
-  for (f64 number : {rate, beta1, beta2, eps, decay, 0.1, 0.01}) args.push_back(t.number(number));
-  args.push_back(t.list({t.expect(p1), t.expect(m1), t.expect(v1)}));
-  t.op("et_vk.adamw_step.default", args);
+  t.run("et_vk.adamw_step.default", {p, m, v, g, rate, beta1, beta2, eps, decay, 0.1, 0.01}, {p1, m1, v1});
 }
 
 }  // namespace

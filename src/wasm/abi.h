@@ -5,15 +5,12 @@
 #pragma once
 
 #include "base/error.h"
+#include "llm/json/json.h"
 #include "runtime/streamed_program.h"
-
-#include <nlohmann/json.hpp>
 
 #define PTERON_EXPORT(name) __attribute__((export_name(#name)))
 
 namespace pteron::wasm {
-
-using Json = nlohmann::json;
 
 enum Answer : i32 { failed = -1, no = 0, ok = 1 };
 
@@ -53,16 +50,20 @@ struct TensorRecord {
 struct MethodHandle {
   Engine& engine;
   Method method;
-  std::vector<std::byte> buffer;  // the caller writes here: a record for each input, then their bytes
-  std::vector<TensorView> inputs;
-  std::vector<TensorRecord> outputs;
+  // The caller writes here: a record for each input, the numbers of wanted outputs, the inputs' bytes.
+  std::vector<std::byte> buffer{};
+  std::vector<TensorView> inputs{};
+  OutputSet wanted{};
+  std::vector<TensorRecord> outputs{};
 };
 
 // A number of a JSON object, or `otherwise` if it has none of that name.
 f64 number(const Json& json, const char* name, f64 otherwise);
 bool flag(const Json& json, const char* name, bool otherwise);
+std::string text(const Json& json, const char* name, std::string otherwise);
 
 Json describe(const MethodInfo& info);
+Json describe(const MethodOptions& options);
 Json describe(const std::vector<OpTiming>& times);
 
 }  // namespace pteron::wasm

@@ -2,16 +2,15 @@
 // Conversations with a language model. An answer is start, then steps of begin, the browser works, finish, piece.
 #include "wasm/abi.h"
 
-#include <pteron/generation.h>
+#include <pteron/chat.h>
 
 namespace pteron::wasm {
 
 struct ChatHandle {
   Engine& engine;
   LanguageModel model;
-  Session session;
+  std::optional<Chat> chat;  // if there is a template
   std::optional<Generation> answer;
-  u32 known = 0;  // tokens of the answer that were part of the prompt
 };
 
 namespace {
@@ -24,10 +23,9 @@ Result<ModelInfo> language_of(Program& program) {
 }
 
 Json describe(const ModelInfo& info) {
-  Json epilogues = Json::array();
-  for (const Epilogue& e : info.epilogues())
-    epilogues.push_back({{"kind", e.kind == Epilogue::arg_max ? "argMax" : "topK"}, {"output", e.output}, {"k", e.k}});
-  return {{"vocabulary", info.vocab_size}, {"contextTokens", info.context}, {"epilogues", std::move(epilogues)}};
+  return {{"vocabulary", info.vocab_size},
+          {"contextTokens", info.context},
+          {"methodOptions", wasm::describe(info.method_options())}};
 }
 
 Result<ChatHandle*> create(ProgramHandle& program, Bytes tokenizer, std::string_view chat_template) {
@@ -38,52 +36,65 @@ Result<ChatHandle*> create(ProgramHandle& program, Bytes tokenizer, std::string_
   }
   TRY(Program shared, program.stream.share());
   TRY(LanguageModel model, LanguageModel::create(std::move(shared), std::move(words), std::move(form)));
-  TRY(Session session, model.session());
-  return new ChatHandle{program.engine, std::move(model), std::move(session), {}, 0};
+  std::optional<Chat> chat;
+  if (model.chat_template()) {
+    TRY(chat, Chat::create(model));
+  }
+  return new ChatHandle{program.engine, std::move(model), std::move(chat), {}};
 }
 
-Result<GenerationOptions> read_options(const Json& json, u64 known) {
+Result<std::optional<Grammar>> read_grammar(const Json& json) {
+  const Json &regex = json["regex"], &schema = json["jsonSchema"];
+  if (!regex.is_null() && !schema.is_null()) return invalid("'regex' and 'jsonSchema' exclude each other");
+  if (!regex.is_null() && !regex.text()) return invalid("'regex' must be a text");
+  std::optional<Grammar> out;
+  if (regex.text()) {
+    TRY(out, Grammar::regex(*regex.text()));
+  } else if (!schema.is_null()) {
+    TRY(out, Grammar::json_schema(schema.dump()));
+  }
+  return out;
+}
+
+Result<GenerationOptions> read_options(const Json& json) {
   GenerationOptions out;
   out.max_tokens = u64(std::max(0.0, number(json, "maxTokens", 512)));
-  out.max_tokens -= std::min(out.max_tokens, known);
   out.sampling.temperature = f32(number(json, "temperature", 0));
   out.sampling.top_k = u32(std::max(0.0, number(json, "topK", 40)));
   out.sampling.top_p = f32(number(json, "topP", 1));
   out.sampling.min_p = f32(number(json, "minP", 0));
   out.sampling.repetition_penalty = f32(number(json, "repetitionPenalty", 1));
-  // An answer that is taken up again does not repeat its random numbers.
-  out.sampling.seed = u64(std::max(0.0, number(json, "seed", 0))) + known;
-  if (const auto stops = json.find("stop"); stops != json.end())
-    for (const Json& stop : *stops)
-      if (stop.is_string()) out.stops.push_back(stop.get<std::string>());
+  out.sampling.presence_penalty = f32(number(json, "presencePenalty", 0));
+  out.sampling.frequency_penalty = f32(number(json, "frequencyPenalty", 0));
+  out.sampling.seed = u64(std::max(0.0, number(json, "seed", 0)));
+  for (const Json& stop : json["stop"].items()) out.stops.emplace_back(stop.string());
+  TRY(out.grammar, read_grammar(json));
   return out;
 }
 
-Result<std::vector<u32>> render(const LanguageModel& model, const std::string& messages) {
-  if (!model.chat_template())
-    return not_found("the model has no chat template; load it with one, or use run() with tokens");
-  const Tokenizer& tokenizer = *model.tokenizer();
-  const auto spelled = [&](std::optional<u32> id) { return id ? tokenizer.token(*id).value_or("") : ""; };
-  TRY(const std::string text,
-      model.chat_template()->render(
-          {.messages = messages, .bos_token = spelled(tokenizer.bos()), .eos_token = spelled(tokenizer.eos())}));
-  return tokenizer.encode(text, {.add_special = false});  // the template writes them
+Result<std::vector<ChatMessage>> read_messages(const Json& json) {
+  std::vector<ChatMessage> out;
+  for (const Json& message : json.items()) {
+    const Json &role = message["role"], &content = message["content"];
+    if (!role.text() || !content.text()) return invalid("message ", out.size(), " has no text as its role or content");
+    out.push_back({*role.text(), *content.text()});
+  }
+  return out;
 }
 
 Status start(ChatHandle& chat, std::string_view request) {
-  const Json json = Json::parse(request.begin(), request.end(), nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object() || !json.contains("messages")) return invalid("the conversation is no list of messages");
+  TRY(const Json json, within(Json::parse(request), "reading the conversation"));
+  if (!chat.chat) return not_found("the model has no chat template; load it with one, or use run() with tokens");
   chat.answer.reset();
-  std::vector<u32> known;
-  if (const auto list = json.find("known"); list != json.end())
-    for (const Json& token : *list)
-      if (token.is_number_unsigned()) known.push_back(token.get<u32>());
-  const auto options = json.find("options");
-  TRY(GenerationOptions wanted, read_options(options == json.end() ? Json::object() : *options, known.size()));
-  TRY(std::vector<u32> prompt, render(chat.model, json["messages"].dump()));
-  prompt.insert(prompt.end(), known.begin(), known.end());
-  chat.known = u32(known.size());
-  TRY(chat.answer, Generation::start(chat.model, chat.session, std::move(prompt), std::move(wanted)));
+  const Json& options = json["options"];
+  TRY(GenerationOptions wanted, read_options(options));
+  for (const Json& token : json["known"].items()) wanted.begun.push_back(token.index().value_or(0));
+  const Json& variables = options["templateVariables"];
+  chat.chat->configure({.system = {},
+                        .template_variables = variables.is_null() ? "" : variables.dump(),
+                        .slide = flag(options, "slide", false)});
+  TRY(auto messages, read_messages(json["messages"]));
+  TRY(chat.answer, chat.chat->answer(std::move(messages), std::move(wanted)));
   return {};
 }
 
@@ -113,7 +124,7 @@ PTERON_EXPORT(pteron_chat_describe) Answer describe_chat(ChatHandle* chat) {
   const bool ready = chat->model.chat_template() != nullptr;
   Json out{
       {"vocabulary", chat->model.info().vocab_size}, {"contextTokens", chat->model.info().context}, {"chat", ready}};
-  if (!ready) out["problem"] = "the model has no chat template; load it with one";
+  if (!ready) out.add("problem", "the model has no chat template; load it with one");
   return chat->engine.tell(out);
 }
 
@@ -141,7 +152,7 @@ PTERON_EXPORT(pteron_chat_piece) Answer chat_piece(ChatHandle* chat) {
   if (!chat->answer) return chat->engine.fail(no_answer());
   const GeneratedPiece& piece = chat->answer->piece();
   Json out{{"text", piece.text}, {"done", chat->answer->done()}};
-  if (piece.token && chat->answer->reason() != StopReason::end_token) out["token"] = *piece.token;
+  if (piece.token && chat->answer->reason() != StopReason::end_token) out.add("token", *piece.token);
   return chat->engine.tell(out);
 }
 
@@ -154,18 +165,23 @@ PTERON_EXPORT(pteron_chat_summary) Answer chat_summary(ChatHandle* chat) {
   if (!chat->answer) return chat->engine.fail(no_answer());
   const GenerationStats& stats = chat->answer->stats();
   return chat->engine.tell({{"reason", name_of(chat->answer->reason())},
-                            {"promptTokens", stats.prompt_tokens - chat->known},
-                            {"reusedTokens", stats.reused_tokens}});
+                            {"promptTokens", stats.prompt_tokens},
+                            {"reusedTokens", stats.reused_tokens},
+                            {"droppedMessages", chat->chat->dropped()}});
 }
 
 PTERON_EXPORT(pteron_chat_reset) Answer reset_chat(ChatHandle* chat) {
   chat->answer.reset();
-  return chat->engine.done(chat->session.rewind(0));
+  if (!chat->chat) return ok;
+  chat->chat->reset();
+  return chat->engine.done(chat->chat->session().rewind(0));
 }
 
-PTERON_EXPORT(pteron_chat_profile) void profile_chat(ChatHandle* chat, bool on) { chat->session.set_profiling(on); }
+PTERON_EXPORT(pteron_chat_profile) void profile_chat(ChatHandle* chat, bool on) {
+  if (chat->chat) chat->chat->session().set_profiling(on);
+}
 PTERON_EXPORT(pteron_chat_times) Answer chat_times(ChatHandle* chat) {
-  return chat->engine.tell(describe(chat->session.profile()));
+  return chat->engine.tell(chat->chat ? describe(chat->chat->session().profile()) : Json(Json::Array()));
 }
 
 }  // namespace pteron::wasm

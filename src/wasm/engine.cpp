@@ -2,6 +2,7 @@
 // The engine of a module: errors, its GPU, what it can do.
 #include "base/os.h"
 #include "graph/op.h"
+#include "runtime/device_inside.h"
 #include "wasm/abi.h"
 
 #include <pteron/version.h>
@@ -10,9 +11,8 @@
 
 namespace pteron::wasm {
 
-// A file may name its methods in any bytes; JSON is UTF-8.
 Answer Engine::tell(const Json& json) {
-  text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  text = json.dump();
   return ok;
 }
 
@@ -22,13 +22,13 @@ Answer Engine::fail(const Error& error) {
 }
 
 f64 number(const Json& json, const char* name, f64 otherwise) {
-  const auto found = json.find(name);
-  return found != json.end() && found->is_number() ? found->get<f64>() : otherwise;
+  return json[name].is_number() ? json[name].number() : otherwise;
 }
 
-bool flag(const Json& json, const char* name, bool otherwise) {
-  const auto found = json.find(name);
-  return found != json.end() && found->is_boolean() ? found->get<bool>() : otherwise;
+bool flag(const Json& json, const char* name, bool otherwise) { return json[name].flag(otherwise); }
+
+std::string text(const Json& json, const char* name, std::string otherwise) {
+  return json[name].text() ? *json[name].text() : otherwise;
 }
 
 PTERON_EXPORT(pteron_allocate) void* allocate(u32 bytes) { return std::malloc(bytes); }
@@ -41,12 +41,13 @@ PTERON_EXPORT(pteron_engine_text_size) u32 engine_text_size(const Engine* engine
 
 // Options: f16, subgroups, requireGpu.
 PTERON_EXPORT(pteron_engine_open) Answer open_engine(Engine* engine, const char* options, u32 length) {
-  const Json json = Json::parse(options, options + length, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return engine->fail({ErrorKind::invalid, "the engine's options are no JSON object", {}});
+  const auto json = Json::parse({options, length});
+  if (!json || !json->object())
+    return engine->fail({ErrorKind::invalid, "the engine's options are no JSON object", {}});
   DeviceOptions device;
-  device.f16 = flag(json, "f16", true);
-  device.subgroups = flag(json, "subgroups", true);
-  device.require_gpu = flag(json, "requireGpu", false);
+  device.f16 = flag(*json, "f16", true);
+  device.subgroups = flag(*json, "subgroups", true);
+  device.require_gpu = flag(*json, "requireGpu", false);
   auto opened = Device::open(device);
   if (!opened) return engine->fail(opened.error());
   engine->device = *std::move(opened);
@@ -55,11 +56,11 @@ PTERON_EXPORT(pteron_engine_open) Answer open_engine(Engine* engine, const char*
 
 // Whether the GPU still works.
 PTERON_EXPORT(pteron_engine_check) Answer check_engine(Engine* engine) {
-  return engine->done(engine->device->context()->device().health());
+  return engine->done(context_of(*engine->device)->device().health());
 }
 
 PTERON_EXPORT(pteron_engine_describe) Answer describe_engine(Engine* engine) {
-  Json ops = Json::array();
+  Json ops = Json::Array();
   for (const graph::OpList& list : graph::all_ops())
     for (const graph::OpEntry& entry : list) ops.push_back(entry.name);
   const AdapterDescription& a = engine->device->adapter();

@@ -22,20 +22,31 @@ Result<TensorView> read_input(Bytes buffer, u32 index) {
   return out;
 }
 
-Status begin(MethodHandle& method, u32 count, u64 wanted) {
-  if (count > method.buffer.size() / sizeof(TensorRecord)) return internal_error("the inputs are not in the buffer");
+Status begin(MethodHandle& method, u32 count, u32 outputs) {
+  const u64 records = u64(count) * sizeof(TensorRecord);
+  if (records + u64(outputs) * sizeof(u32) > method.buffer.size())
+    return internal_error("the inputs are not in the buffer");
   method.inputs.clear();
   for (u32 i = 0; i < count; ++i) {
     TRY(const TensorView view, read_input(method.buffer, i));
     method.inputs.push_back(view);
   }
-  return method.method.begin(method.inputs, wanted);
+  method.wanted.clear();
+  for (u32 i = 0; i < outputs; ++i) {
+    u32 output = 0;
+    std::memcpy(&output, method.buffer.data() + records + i * sizeof output, sizeof output);
+    if (output >= method.method.info().outputs.size())
+      return invalid("output ", output, " is asked for, but method ", method.method.info().name, " has ",
+                     method.method.info().outputs.size());
+    method.wanted.add(output);
+  }
+  return method.method.begin(method.inputs, method.wanted);
 }
 
 }  // namespace
 
 Json describe(const std::vector<OpTiming>& times) {
-  Json out = Json::array();
+  Json out = Json::Array();
   for (const OpTiming& time : times)
     out.push_back({{"op", time.op}, {"kernel", time.kernel}, {"nanoseconds", time.nanoseconds}});
   return out;
@@ -53,9 +64,9 @@ PTERON_EXPORT(pteron_method_buffer) std::byte* method_buffer(MethodHandle* metho
   return method->buffer.data();
 }
 
-PTERON_EXPORT(pteron_method_begin)
-Answer begin_method(MethodHandle* method, u32 count, u32 wanted_low, u32 wanted_high) {
-  return method->engine.done(begin(*method, count, u64(wanted_high) << 32 | wanted_low));
+// So many inputs are in the buffer, and which outputs are wanted.
+PTERON_EXPORT(pteron_method_begin) Answer begin_method(MethodHandle* method, u32 inputs, u32 outputs) {
+  return method->engine.done(begin(*method, inputs, outputs));
 }
 
 PTERON_EXPORT(pteron_method_finish) Answer finish_method(MethodHandle* method) {
@@ -88,7 +99,7 @@ PTERON_EXPORT(pteron_method_rewind) Answer rewind(MethodHandle* method, u32 posi
 
 PTERON_EXPORT(pteron_method_clone) MethodHandle* clone(MethodHandle* method) {
   auto copy = method->method.clone();
-  if (copy) return new MethodHandle{method->engine, *std::move(copy), {}, {}, {}};
+  if (copy) return new MethodHandle{method->engine, *std::move(copy)};
   method->engine.fail(copy.error());
   return nullptr;
 }
@@ -105,7 +116,8 @@ PTERON_EXPORT(pteron_method_stats) Answer stats(MethodHandle* method) {
                               {"latePipelines", s.late_pipelines},
                               {"uploadedBytes", s.uploaded_bytes},
                               {"readBackBytes", s.read_back_bytes},
-                              {"gpuBytes", s.gpu_bytes}});
+                              {"gpuBytes", s.gpu_bytes},
+                              {"workingBytes", s.working_bytes}});
 }
 
 }  // namespace pteron::wasm

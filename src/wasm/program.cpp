@@ -2,6 +2,10 @@
 // Programs: the caller brings their bytes, piece by piece.
 #include "wasm/abi.h"
 
+#include <pteron/options.h>
+
+#include <algorithm>
+
 namespace pteron::wasm {
 namespace {
 
@@ -9,7 +13,7 @@ namespace {
 constexpr f64 largest_piece = 1 << 30;
 
 Json describe(const ValueInfo& value) {
-  Json shape = Json::array();
+  Json shape = Json::Array();
   for (u32 d : value.shape) shape.push_back(d);
   return {{"tensor", value.is_tensor},
           {"dtype", name_of(value.dtype)},
@@ -18,55 +22,81 @@ Json describe(const ValueInfo& value) {
 }
 
 Json describe(const std::vector<ValueInfo>& values) {
-  Json out = Json::array();
+  Json out = Json::Array();
   for (const ValueInfo& value : values) out.push_back(describe(value));
   return out;
 }
 
 Result<std::vector<StreamedProgram::File>> read_files(const Json& json) {
   std::vector<StreamedProgram::File> out;
-  const auto files = json.find("files");
-  if (files == json.end() || !files->is_array() || files->empty()) return invalid("the program has no files");
-  for (const Json& file : *files) {
-    const auto name = file.find("name");
+  for (const Json& file : json["files"].items()) {
     const f64 size = number(file, "size", -1);
-    if (name == file.end() || !name->is_string() || !(size >= 0 && size <= 0x1p53))
+    if (!file["name"].text() || !(size >= 0 && size <= 0x1p53))
       return invalid("a file of the program has no name or no size");
-    out.push_back({name->get<std::string>(), u64(size)});
+    out.push_back({*file["name"].text(), u64(size)});
   }
+  if (out.empty()) return invalid("the program has no files");
   return out;
 }
 
+constexpr std::string_view epilogue_names[] = {"argMax", "topK", "logSumExp"};  // by Epilogue::Kind
+
 Result<Epilogue> read_epilogue(const Json& json) {
   Epilogue out;
-  const auto kind = json.find("kind");
-  if (kind == json.end() || (*kind != "argMax" && *kind != "topK"))
-    return invalid("an epilogue's kind is neither 'argMax' nor 'topK'");
-  out.kind = *kind == "argMax" ? Epilogue::arg_max : Epilogue::top_k;
+  const std::string kind = text(json, "kind", ""), rows = text(json, "rows", "last");
+  const auto name = std::ranges::find(epilogue_names, kind);
+  if (name == std::end(epilogue_names))
+    return invalid("an epilogue's kind is '", kind, "'; there are: ", join(epilogue_names));
+  if (rows != "last" && rows != "all")
+    return invalid("an epilogue's rows are '", rows, "'; 'last' or 'all' is possible");
+  out.kind = Epilogue::Kind(name - epilogue_names);
+  out.rows = rows == "all" ? Epilogue::all : Epilogue::last;
   const f64 output = number(json, "output", 0), k = number(json, "k", 1);
-  if (!(output >= 0 && output < 64)) return invalid("an epilogue's output is ", output, "; there are at most 64");
+  if (!(output >= 0 && output <= 0x1p31)) return invalid("an epilogue's output is ", output);
   if (!(k >= 1 && k <= 65536)) return invalid("an epilogue's k is ", k, "; 1 to 65536 are possible");
   out.output = u32(output);
   out.k = u32(k);
   return out;
 }
 
+Result<MethodOptions> read_method_options(const Json& json) {
+  MethodOptions out;
+  for (const Json& entry : json["epilogues"].items()) {
+    TRY(const Epilogue epilogue, read_epilogue(entry));
+    out.epilogues.push_back(epilogue);
+  }
+  return out;
+}
+
+Status begin_method(ProgramHandle& program, std::string_view request) {
+  TRY(const Json json, Json::parse(request));
+  if (!json.object()) return invalid("the method's options are no JSON object");
+  TRY(const MethodOptions options, read_method_options(json));
+  return program.stream.begin_method(text(json, "name", "forward"), options);
+}
+
+Result<OptionValue> read_option(const std::string& name, const Json& json) {
+  if (const bool* flag = json.boolean()) return *flag;
+  if (const std::string* text = json.text()) return *text;
+  if (!json.array()) return invalid("option '", name, "' is neither true nor false nor a string nor a list of strings");
+  std::vector<std::string> list;
+  for (const Json& item : json.items()) list.emplace_back(item.string());
+  return list;
+}
+
 Result<LoadOptions> read_options(const Json& json) {
   LoadOptions out;
-  if (const auto epilogues = json.find("epilogues"); epilogues != json.end())
-    for (const Json& entry : *epilogues) {
-      TRY(const Epilogue epilogue, read_epilogue(entry));
-      out.epilogues.push_back(epilogue);
-    }
-  if (const auto passes = json.find("disabledPasses"); passes != json.end())
-    for (const Json& pass : *passes)
-      if (pass.is_string()) out.disabled_passes.push_back(pass.get<std::string>());
+  for (const JsonMember& member : json.members()) {
+    if (member.name == "files") continue;
+    TRY(const OptionValue option, read_option(member.name, member.value));
+    TRY_DO(set_option(out, member.name, option));
+  }
   return out;
 }
 
 Result<ProgramHandle*> begin(Engine& engine, std::string_view text) {
-  const Json json = Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return invalid("the program's options are no JSON object");
+  TRY(const Json json, Json::parse(text));
+  if (!json.object()) return invalid("the program's options are no JSON object");
   TRY(auto files, read_files(json));
   TRY(LoadOptions options, read_options(json));
   options.device = engine.device;
@@ -85,7 +115,17 @@ Json describe(const MethodInfo& info) {
   return {{"name", info.name}, {"inputs", describe(info.inputs)}, {"outputs", describe(info.outputs)}};
 }
 
-// Options: files [{name, size}], the .pte first; epilogues [{kind, output, k}]; disabledPasses.
+Json describe(const MethodOptions& options) {
+  Json epilogues = Json::Array();
+  for (const Epilogue& e : options.epilogues)
+    epilogues.push_back({{"kind", epilogue_names[e.kind]},
+                         {"output", e.output},
+                         {"k", e.k},
+                         {"rows", e.rows == Epilogue::all ? "all" : "last"}});
+  return {{"epilogues", std::move(epilogues)}};
+}
+
+// Options: files [{name, size}], the .pte first; those of <pteron/options.h>.
 PTERON_EXPORT(pteron_program_begin) ProgramHandle* begin_program(Engine* engine, const char* options, u32 length) {
   auto program = begin(*engine, {options, length});
   if (program) return *program;
@@ -141,10 +181,11 @@ PTERON_EXPORT(pteron_program_poll) Answer poll(ProgramHandle* program) {
 PTERON_EXPORT(pteron_program_describe) Answer describe_program(ProgramHandle* program) {
   const Program* open = program->stream.program();
   if (!open) return program->engine.fail({ErrorKind::invalid, "the program is not open yet", {}});
-  Json methods = Json::array(), constants = Json::object();
+  Json methods = Json::Array(), constants(Json::Data{Json::Object()});
   for (const MethodInfo& info : open->methods()) {
     methods.push_back(describe(info));
-    if (const auto values = open->constant(info.name)) constants[info.name] = *values;
+    if (const auto values = open->constant(info.name))
+      constants.add(info.name, Json::Array(values->begin(), values->end()));
   }
   return program->engine.tell({{"methods", std::move(methods)}, {"constants", std::move(constants)}});
 }
@@ -165,7 +206,7 @@ PTERON_EXPORT(pteron_program_locate) const NeedRecord* locate(ProgramHandle* pro
 PTERON_EXPORT(pteron_program_report) Answer report(ProgramHandle* program, const char* name, u32 length) {
   const auto reports = program->stream.report({name, length});
   if (!reports) return program->engine.fail(reports.error());
-  Json ops = Json::array();
+  Json ops = Json::Array();
   MemoryReport memory;
   u32 dispatches = 0, pipelines = 0;
   for (const DelegateReport& delegate : *reports) {
@@ -191,8 +232,10 @@ PTERON_EXPORT(pteron_program_report) Answer report(ProgramHandle* program, const
                                  {"total", memory.total}}}});
 }
 
-PTERON_EXPORT(pteron_program_begin_method) Answer begin_method(ProgramHandle* program, const char* name, u32 length) {
-  return program->engine.done(program->stream.begin_method({name, length}));
+// Options: name; epilogues [{kind, output, k, rows}].
+PTERON_EXPORT(pteron_program_begin_method)
+Answer begin_method(ProgramHandle* program, const char* options, u32 length) {
+  return program->engine.done(begin_method(*program, {options, length}));
 }
 
 PTERON_EXPORT(pteron_program_cancel_method) void cancel_method(ProgramHandle* program) {
@@ -201,7 +244,7 @@ PTERON_EXPORT(pteron_program_cancel_method) void cancel_method(ProgramHandle* pr
 
 PTERON_EXPORT(pteron_program_finish_method) MethodHandle* finish_method(ProgramHandle* program) {
   auto method = program->stream.finish_method();
-  if (method) return new MethodHandle{program->engine, *std::move(method), {}, {}, {}};
+  if (method) return new MethodHandle{program->engine, *std::move(method)};
   program->engine.fail(method.error());
   return nullptr;
 }

@@ -6,7 +6,7 @@ import sys
 import tempfile
 import unittest
 
-from terminal import Terminal
+from terminal import Screen, Terminal
 
 PTERON = sys.argv.pop(1)
 DATA = pathlib.Path(sys.argv.pop(1))
@@ -49,6 +49,17 @@ class Chat(Terminal):
         self.enter(keys)
         said = self.enter("/history")
         return said[said.index("user: ") + 6 : said.index("\nassistant: ")]
+
+
+class Bar(unittest.TestCase):
+    def test_nothing_of_the_bar_is_left_beside_the_answer(self):
+        options = ("--prompt", "Hello", "--temperature", 0, "--max-tokens", 4, "--ignore-eos")
+        with Terminal(PTERON, "generate", *MODEL, *options) as terminal:
+            self.assertEqual(terminal.exit_code(), 0)
+        self.assertIn(b"loading pipelines [", terminal.output)
+        screen = Screen()
+        screen.feed(terminal.output.decode())
+        self.assertNotIn("loading", "\n".join(screen.text(len(screen.rows))))
 
 
 class AtATerminal(unittest.TestCase):

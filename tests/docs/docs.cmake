@@ -11,7 +11,7 @@ add_custom_command(
   DEPENDS ${page} ${CMAKE_CURRENT_SOURCE_DIR}/docs/extract.py ${CMAKE_SOURCE_DIR}/tools/embed_kernels.py
     ${PTERON_KERNELS} ${PTERON_OP_SOURCES}
   VERBATIM)
-add_executable(docs_tests ${example_sources} docs/cosh_test.cpp gpu/environment.cpp)
+add_executable(docs_tests ${example_sources} docs/softsign_test.cpp gpu/environment.cpp)
 target_include_directories(docs_tests BEFORE PRIVATE ${example}/generated)
 target_compile_options(docs_tests PRIVATE -O1)
 target_link_libraries(docs_tests PRIVATE pteron_test_support GTest::gtest_main pteron_warnings)
@@ -23,6 +23,7 @@ pteron_test(benchmarks COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}
 set(pages ${CMAKE_CURRENT_SOURCE_DIR}/docs)
 pteron_test(links COMMAND ${Python3_EXECUTABLE} ${pages}/links_check.py ${CMAKE_SOURCE_DIR})
 pteron_test(platforms COMMAND ${Python3_EXECUTABLE} ${pages}/platforms_check.py ${CMAKE_SOURCE_DIR})
+plugin_test(core-aten COMMAND ${python} -W ignore ${pages}/core_aten.py ${CMAKE_SOURCE_DIR}/tests/support/core_aten.h)
 plugin_test(exporter-ops COMMAND ${python} -W ignore ${pages}/exporter_ops.py ${CMAKE_SOURCE_DIR}/src/runtime/exporter_ops.h)
 plugin_test(outside COMMAND ${python} -W ignore ${pages}/outside_check.py
   $<TARGET_FILE:pteron_cli> ${CMAKE_CURRENT_SOURCE_DIR}/data/outside)

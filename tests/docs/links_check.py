@@ -93,6 +93,11 @@ class Readme(unittest.TestCase):
         counts = [token[f"{what}_per_token"] for what in ("queue_writes", "submits", "host_allocations")]
         self.assertEqual(counts, [1, 1, 0])
 
+    def test_it_begins_with_the_two_commands_and_a_picture(self):
+        first = (SOURCE / "README.md").read_text().partition("\n## ")[0]
+        self.assertEqual(re.findall(r"^    (\./\w+)", first, re.M), ["./run", "./test"])
+        self.assertRegex(first, r'<img src="docs/images/chat-light\.png" width="\d+" alt="[^"]+">')
+
     def test_pictures_are_small(self):
         for picture in (SOURCE / "docs" / "images").glob("*"):
             self.assertLessEqual(picture.stat().st_size, PICTURE_BYTES, picture.name)

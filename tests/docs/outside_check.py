@@ -57,13 +57,13 @@ class Outside(unittest.TestCase):
         for op in forward["outside"]:
             self.assertEqual(op["reason"], "the exporter knows it; nothing of this method went to 'VulkanBackend'")
         self.assertEqual(forward["problem"], "these ops were not delegated: aten::permute_copy.out, aten::addmm.out, aten::sigmoid.out")
-        self.assertIn("Export it with ExecuTorch's Vulkan partitioner", forward["remedy"]["what"])
+        self.assertIn("Export it with Pteron's partitioner", forward["remedy"]["what"])
 
     def test_a_program_for_another_backend(self):
         forward = method("xnnpack")
         self.assertEqual([d["backend"] for d in forward["delegates"]], ["XnnpackBackend"])
         self.assertEqual(forward["problem"], "a part is delegated to 'XnnpackBackend', only 'VulkanBackend' runs here")
-        self.assertIn("VulkanPartitioner", "\n".join(forward["remedy"]["python"]))
+        self.assertIn("PteronPartitioner", "\n".join(forward["remedy"]["python"]))
 
     def test_a_program_for_two_backends(self):
         forward = method("mixed")

@@ -95,12 +95,12 @@ class Recording(unittest.TestCase):
         self.assertEqual(AGE("f" * 40), sys.maxsize)
 
     def test_results_with_parts(self):
-        parts = [{"part": "run", "status": "passed"}, {"part": "python", "status": "failed"}]
+        parts = [{"part": "run", "status": "passed", "commit": "old"}, {"part": "python", "status": "failed", "commit": "new"}]
         (self.folder / "fresh.json").write_text(json.dumps({"commit": "old", "status": "failed", "total": 9, "parts": parts}))
         refused = {"commit": "new", "status": "not run", "why": "it forbids mounts", "total": 9, "parts": []}
         (self.folder / "other.json").write_text(json.dumps(refused))
         records = platforms.record({}, [self.folder], {"fresh", "other"})
-        self.assertEqual((records["fresh"]["status"], records["fresh"]["commit"]), ("failed, 1 of 9 parts", "old"))
+        self.assertEqual((records["fresh"]["status"], records["fresh"]["commit"]), ("failed, 1 of 9 parts (python: new)", "old"))
         self.assertEqual(records["other"]["status"], "not run: it forbids mounts")
 
     def test_what_ctest_reports_is_kept(self):

@@ -132,9 +132,17 @@ class Python(Folder):
         check = "assert float(outputs[0].sum()) == 30\n"
         self.call(sys.executable, "-c", given + runtime + check + arrays + check)
 
+    def test_example(self):
+        shown = self.call(sys.executable, SOURCE / "examples" / "python" / "run.py", "model.pte", "x.npy")
+        self.assertEqual("float32 (3, 5) [4. 4. 4. 4. 4. 4. 4. 4.]\n", shown)
+
     def test_page(self):
-        arrays, export = code("docs/python.md", "python")
+        arrays, language, export = code("docs/python.md", "python")
         self.assertIn("['forward'] 4.0", self.call(sys.executable, "-c", arrays))
+        data = SOURCE / "tests" / "data"
+        shutil.copy(data / "llama_tiny" / "rope_llama" / "model.pte", self.folder / "llama.pte")
+        shutil.copytree(data / "tiny_tokenizer", self.folder, dirs_exist_ok=True)
+        self.assertIn("(512,)", self.call(sys.executable, "-c", "import pteron\n" + language))
         self.call(sys.executable, "-c", export)
         report = json.loads(self.call(PTERON, "info", "linear.pte", "--json"))
         self.assertTrue(report["methods"][0]["runnable"])

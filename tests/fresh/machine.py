@@ -135,7 +135,7 @@ class Machine:
         files, path = self._logs(), self.inside(f"{CLONE}/{file}")
         path.unlink(missing_ok=True)
         with open(files[0], "w") as out, open(files[1], "w") as err:
-            enter = self._enter(command, "root", CLONE, {})
+            enter = ["env", "--default-signal=INT", *self._enter(command, "root", CLONE, {})]  # a background job ignores Ctrl-C
             running = subprocess.Popen(enter, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True)
             end = time.monotonic() + LIMIT
             while not (path.exists() and (not says or re.search(says, path.read_text(errors="replace")))):

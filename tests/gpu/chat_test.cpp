@@ -75,6 +75,49 @@ TEST(Chat, SlidingGoesOnInTheMiddleOfAnAnswer) {
   EXPECT_GT(answer.tokens().size(), 60u);
 }
 
+TEST(Chat, AnAnswerMayBeLongerThanTheContext) {
+  Chat chat = *Chat::create(tiny_model(), {.slide = true});
+  auto answer = *chat.ask("b", {.max_tokens = 300, .ignore_end = true});
+  while (!answer.done()) ASSERT_EQ(error_of(answer.next()), "");
+  EXPECT_EQ(answer.tokens().size(), 300u);
+  EXPECT_GE(answer.stats().shortened, 3u);
+}
+
+TEST(Chat, AnswersAListOfMessagesAsIfItHadBeenAsked) {
+  const LanguageModel model = tiny_model();
+  Chat asked = *Chat::create(model, {.system = "Be brief."}), given = *Chat::create(model);
+  ask(asked, "One");
+  const std::string wanted = ask(asked, "Two");
+  std::vector<ChatMessage> messages(asked.messages().begin(), asked.messages().end() - 1);
+  auto answer = *given.answer(messages, short_answer());
+  while (!answer.done()) ASSERT_EQ(error_of(answer.next()), "");
+  EXPECT_EQ(answer.text(), wanted);
+  given.keep(answer);
+  EXPECT_EQ(given.messages(), asked.messages());
+  EXPECT_NE(error_of(given.answer({}, short_answer())).find("no message"), std::string::npos);
+  EXPECT_EQ(given.messages(), asked.messages());
+}
+
+TEST(Chat, AnAnswerThatWasBegunGoesOnAsItWould) {
+  const LanguageModel model = tiny_model();
+  GenerationOptions options{.sampling = {.temperature = 1.3f, .frequency_penalty = 1, .seed = 11},
+                            .max_tokens = 24,
+                            .grammar = *Grammar::regex("([a-z]{2,5} )+")};
+  Chat chat = *Chat::create(model);
+  auto whole = *chat.ask("Hi", options);
+  while (!whole.done()) ASSERT_EQ(error_of(whole.next()), "");
+  options.begun.assign(whole.tokens().begin(), whole.tokens().begin() + 9);
+  Chat other = *Chat::create(model);
+  auto rest = *other.ask("Hi", options);
+  std::string shown;
+  while (!rest.done()) {
+    ASSERT_EQ(error_of(rest.next()), "");
+    shown += rest.piece().text;
+  }
+  EXPECT_EQ(rest.text(), whole.text());
+  EXPECT_TRUE(whole.text().ends_with(shown) && shown.size() < whole.text().size()) << shown;
+}
+
 TEST(Chat, IsSavedAsJson) {
   Chat chat = *Chat::create(tiny_model(), {.system = "He said \"é\"\n"});
   EXPECT_EQ(chat.to_json(), R"([{"role": "system", "content": "He said \"é\"\n"}])");

@@ -2,8 +2,8 @@
 #include "gpu/environment.h"
 
 #include "gpu/native/native.h"
-#include "graph/context.h"
 #include "graph/pass.h"
+#include "runtime/device_inside.h"
 #include "support/kernel_dump.h"
 
 #include <cstdlib>
@@ -17,7 +17,7 @@ const Device& device() {
     std::shared_ptr<gpu::Device> device = *std::move(opened);
     if (const char* folder = std::getenv("PTERON_DUMP_WGSL"))
       device = std::make_shared<KernelDump>(std::move(device), folder);
-    return Device(std::make_shared<graph::Context>(std::move(device)));
+    return make_device(std::make_shared<graph::Context>(std::move(device)));
   }();
   return shared;
 }

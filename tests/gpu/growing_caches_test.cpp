@@ -10,7 +10,7 @@ namespace {
 
 constexpr u32 context = 1000;
 
-Result<Method> long_llama() {
+Result<Program> long_program() {
   std::vector<std::byte> file;
   const auto collect = [&](Bytes bytes) -> Status {
     file.insert(file.end(), bytes.begin(), bytes.end());
@@ -29,7 +29,11 @@ Result<Method> long_llama() {
   TRY_DO(convert::convert(format::from_memory(gguf.bytes()), options, collect));
   LoadOptions load;
   load.device = device();
-  TRY(Program program, Program::load(std::move(file), load));
+  return Program::load(std::move(file), load);
+}
+
+Result<Method> long_llama() {
+  TRY(Program program, long_program());
   return program.method("forward");
 }
 
@@ -68,6 +72,21 @@ TEST(GrowingCaches, TakeMemoryWhenItIsNeeded) {
   EXPECT_GT(grown, start);
   for (u32 i = 260; i < 300; ++i) feed(*method, i, i + 1);
   EXPECT_EQ(bytes_now(), grown);
+}
+
+// The second method's step is like the last one of the first, whose caches have grown.
+TEST(GrowingCaches, AStateWithLessRoomGrowsThoughNothingIsPlannedAgain) {
+  auto program = long_program();
+  ASSERT_TRUE(program.has_value());
+  auto first = *program->method(), second = *program->method();
+  for (u32 i : {0u, 300u}) feed(first, i, i + 300);
+  feed(first, 600, 601);
+  feed(first, 600, 601);
+  const auto actual = feed(second, 600, 601);
+  EXPECT_EQ(second.stats().replanned, first.stats().replanned);  // those that read the position from the input
+  auto fresh = long_llama();
+  expect_close(actual, feed(*fresh, 600, 601), 1e-6);
+  expect_close(feed(second, 601, 602), feed(*fresh, 601, 602), 1e-6);
 }
 
 TEST(GrowingCaches, CopiesAndRewindsKeepWhatIsThere) {

@@ -2,7 +2,7 @@
 // Guards behind results find kernels that write too far.
 #include "gpu/native/native.h"
 #include "gpu/one_op.h"
-#include "graph/context.h"
+#include "runtime/device_inside.h"
 #include "support/forwarding_device.h"
 
 namespace pteron::test {
@@ -23,7 +23,7 @@ class Careless : public ForwardingDevice {
 Device careless_device() {
   auto opened = gpu::open_device();
   if (!opened) throw std::runtime_error(opened.error().to_string());
-  return Device(std::make_shared<graph::Context>(std::make_shared<Careless>(*std::move(opened))));
+  return make_device(std::make_shared<graph::Context>(std::make_shared<Careless>(*std::move(opened))));
 }
 
 std::string outcome(const Device& device, bool guards) {

@@ -2,7 +2,7 @@
 // Sizes that a device's limits get in the way of, indices that are out of range, and a GPU that goes away.
 #include "gpu/llama.h"
 #include "gpu/native/native.h"
-#include "graph/context.h"
+#include "runtime/device_inside.h"
 #include "support/builder.h"
 
 namespace pteron::test {
@@ -110,7 +110,7 @@ TEST(Weights, LargerThanOneBindingAreSplit) {
   small.max_storage_binding_bytes = 4096;
   auto raw = gpu::open_device(small);
   ASSERT_TRUE(raw.has_value());
-  const Device tiny(std::make_shared<graph::Context>(*raw));
+  const Device tiny = make_device(std::make_shared<graph::Context>(*raw));
   Program whole = load(embedding(1000, 64, 32, true)), split = load(embedding(1000, 64, 32, true), tiny);
   auto a = whole.method(), b = split.method();
   ASSERT_TRUE(a.has_value());
@@ -119,7 +119,7 @@ TEST(Weights, LargerThanOneBindingAreSplit) {
   EXPECT_EQ(b.error().kind, ErrorKind::out_of_memory);
   small.max_storage_binding_bytes = 8192;
   raw = gpu::open_device(small);
-  const Device medium(std::make_shared<graph::Context>(*raw));
+  const Device medium = make_device(std::make_shared<graph::Context>(*raw));
   split = load(embedding(1000, 64, 32, true), medium);
   b = split.method();
   ASSERT_TRUE(b.has_value()) << b.error().to_string();
@@ -136,7 +136,7 @@ TEST(DeviceLoss, IsAnErrorOfEveryLaterCall) {
   options.device = doomed;
   Llama llama("rope_llama", options);
   ASSERT_TRUE(llama.step({1, 2}, 0).has_value());
-  gpu::destroy_underlying_device(doomed.context()->device());
+  gpu::destroy_underlying_device(context_of(doomed)->device());
   for (int i = 0; i < 3; ++i) {
     const auto outputs = llama.step({1, 2}, 0);
     ASSERT_FALSE(outputs.has_value());
@@ -157,7 +157,7 @@ TEST(DeviceLoss, DuringAStepIsAnError) {
   const TensorView inputs[] = {{DType::i64, Shape{1, 3}, std::as_bytes(std::span(tokens))},
                                {DType::i64, Shape{1}, std::as_bytes(std::span(&position, 1))}};
   ASSERT_TRUE(llama.method->begin(inputs).has_value());
-  gpu::destroy_underlying_device(doomed.context()->device());
+  gpu::destroy_underlying_device(context_of(doomed)->device());
   const auto done = llama.method->finish();
   ASSERT_FALSE(done.has_value());
   EXPECT_EQ(done.error().kind, ErrorKind::device_lost);

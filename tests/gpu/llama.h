@@ -12,13 +12,13 @@ namespace pteron::test {
 
 // A tiny Llama of the repository with its goldens.
 struct Llama {
-  explicit Llama(const std::string& name = "rope_llama", LoadOptions options = {})
+  explicit Llama(const std::string& name = "rope_llama", LoadOptions options = {}, const MethodOptions& with = {})
       : folder(data_folder() / "llama_tiny" / name) {
     std::ifstream file(folder / "manifest.json");
     manifest = nlohmann::json::parse(file);
     if (!options.device) options.device = device();
     program.emplace(*Program::load(folder / "model.pte", options));
-    method.emplace(*program->method("forward"));
+    method.emplace(*program->method("forward", with));
   }
 
   static Result<std::span<const Tensor>> step(Method& method, const std::vector<i64>& tokens, i64 position) {

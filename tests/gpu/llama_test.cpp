@@ -127,9 +127,7 @@ TEST(LlamaTiny, PassesOnAndOffAgree) {
 }
 
 TEST(LlamaTiny, ArgMaxAndTopKEpiloguesAgreeWithTheLogits) {
-  LoadOptions options;
-  options.epilogues = {{Epilogue::arg_max, 0, 1}, {Epilogue::top_k, 0, 40}};
-  Llama llama("rope_llama", options);
+  Llama llama("rope_llama", {}, {.epilogues = {{.kind = Epilogue::arg_max}, {.kind = Epilogue::top_k, .k = 40}}});
   for (size_t length : {5, 1, 30}) {
     auto outputs = llama.step(some_tokens(length), 0);
     ASSERT_TRUE(outputs.has_value()) << outputs.error().to_string();
@@ -147,10 +145,8 @@ TEST(LlamaTiny, ArgMaxAndTopKEpiloguesAgreeWithTheLogits) {
 }
 
 TEST(LlamaTiny, UnwantedOutputsAreNeitherComputedNorReadBack) {
-  LoadOptions options;
-  options.epilogues = {{Epilogue::arg_max, 0, 1}};
-  Llama llama("rope_llama", options);
-  const auto run = [&](u64 wanted) {
+  Llama llama("rope_llama", {}, {.epilogues = {{.kind = Epilogue::arg_max}}});
+  const auto run = [&](const OutputSet& wanted) {
     const auto tokens = some_tokens(4);
     const i64 position = 0;
     const TensorView inputs[] = {{DType::i64, Shape{1, 4}, std::as_bytes(std::span(tokens))},
@@ -159,7 +155,7 @@ TEST(LlamaTiny, UnwantedOutputsAreNeitherComputedNorReadBack) {
     EXPECT_TRUE(llama.method->finish().has_value());
     return llama.method->stats();
   };
-  const MethodStats all = run(3), best = run(2), none = run(0);
+  const MethodStats all = run({0, 1}), best = run({1}), none = run({});
   EXPECT_GE(all.read_back_bytes, 2048u);
   EXPECT_LE(best.read_back_bytes, 64u);  // one index and the fault words
   EXPECT_EQ(best.dispatches, all.dispatches);

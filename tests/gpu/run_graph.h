@@ -3,7 +3,7 @@
 #pragma once
 
 #include "gpu/environment.h"
-#include "graph/context.h"
+#include "runtime/device_inside.h"
 #include "support/builder.h"
 
 #include <functional>
@@ -13,9 +13,10 @@ namespace pteron::test {
 // The shared device with kernels chosen and limits checked as if it were another, so that every route can be tested on
 // every adapter.
 inline Device device_like(const std::function<void(gpu::DeviceInfo&)>& change) {
-  gpu::DeviceInfo info = device().context()->info();
+  gpu::DeviceInfo info = context_of(device())->info();
   change(info);
-  return Device(std::make_shared<graph::Context>(device().context()->device().shared_from_this(), std::move(info)));
+  return make_device(
+      std::make_shared<graph::Context>(context_of(device())->device().shared_from_this(), std::move(info)));
 }
 inline Device device_of_type(gpu::AdapterType type) {
   return device_like([&](gpu::DeviceInfo& info) { info.adapter.type = type; });

@@ -2,6 +2,7 @@
 #include "gpu/language_model.h"
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 
 namespace pteron::test {
@@ -61,10 +62,9 @@ TEST(Session, PromptsBeyondARunAreReadInPieces) {
   const LanguageModel model = tiny_model();
   auto info = std::make_shared<ModelInfo>(model.info());
   info->max_run = 16;
-  LoadOptions options{.device = device()};
-  options.epilogues = info->epilogues();
+  const LoadOptions options{.device = device()};
   auto program = *Program::load(data_folder() / "llama_tiny" / "rope_llama" / "model.pte", options);
-  Session pieces(*program.method("forward"), info), whole = *model.session();
+  Session pieces(*program.method("forward", info->method_options()), info), whole = *model.session();
   for (size_t length : {16, 17, 33, 100}) {
     ASSERT_EQ(error_of(pieces.replace(some_text(length, u32(length)))), "");
     ASSERT_EQ(error_of(whole.replace(some_text(length, u32(length)))), "");
@@ -84,6 +84,19 @@ TEST(Session, LogitsOfEveryTokenGiveTheSameAnswerAsThoseOfTheLast) {
   ASSERT_EQ(error_of(session.begin(Readback::best)), "");
   ASSERT_EQ(error_of(session.finish()), "");
   EXPECT_EQ(session.best(), u32(std::ranges::max_element(logits) - logits.begin()));
+}
+
+TEST(Session, CandidatesComeWithWhatTheirProbabilitiesAreRelativeTo) {
+  Session session = *tiny_model().session();
+  ASSERT_EQ(error_of(session.append(some_text(20))), "");
+  const auto logits = logits_of(session);
+  f64 sum = 0;
+  for (const f32 v : logits) sum += std::exp(f64(v));
+  ASSERT_EQ(error_of(session.begin(Readback::scored)), "");
+  ASSERT_EQ(error_of(session.finish()), "");
+  EXPECT_NEAR(session.log_sum_exp(), std::log(sum), 1e-4);
+  EXPECT_NEAR(session.candidates().logits[0], *std::ranges::max_element(logits), 1e-4);
+  EXPECT_LE(session.stats().read_back_bytes, 2 * 64 * 4 + 64u);
 }
 
 TEST(Session, OnlyWhatDiffersIsReadAgain) {

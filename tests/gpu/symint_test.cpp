@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Symbolic integers and live shapes: nothing is stale, and a failed step leaves no trace.
+#include "base/text.h"
 #include "gpu/environment.h"
 #include "support/builder.h"
 
@@ -127,6 +128,59 @@ TEST(SymInt, ArithmeticFloorsAndRefusesDivisionByZero) {
   ASSERT_TRUE(outputs.has_value());
   EXPECT_EQ(floats((*outputs)[0]), std::vector<f32>{3});
   EXPECT_FALSE(run(INT32_MIN, -1).has_value());  // 2³¹ does not fit
+}
+
+// y = position[0] op b as a number.
+GraphBuilder calculator(const std::string& name, std::optional<f64> second) {
+  GraphBuilder b;
+  const u32 position = b.input(b.tensor(DType::i32, {1})), a = b.symint(), result = b.symint();
+  b.op("et_vk.select_as_symint.default", {position, b.integer(0), b.integer(0), a});
+  b.op(name, second ? std::vector<u32>{a, b.number(*second), result} : std::vector<u32>{a, result});
+  const u32 y = b.tensor(DType::f32, {});
+  b.op("aten.scalar_tensor.default", {result, b.null(), b.null(), b.null(), b.null(), y});
+  b.output(y);
+  return b;
+}
+
+TEST(SymInt, NumbersMayHaveFractions) {
+  const auto of = [](const std::string& name, std::optional<f64> second, i32 first) -> std::string {
+    Program program = load(calculator(name, second));
+    auto method = program.method();
+    if (!method) return method.error().to_string();
+    auto outputs = method->execute({tensor_of<i32>(DType::i32, {1}, {first})});
+    return outputs ? str((*outputs)[0].as<f32>()[0]) : outputs.error().to_string();
+  };
+  EXPECT_EQ(of("truediv", 4, 7), str(1.75f));
+  EXPECT_EQ(of("mod", 3, -7), str(2.0f));
+  EXPECT_EQ(of("mod", -3, 7), str(-2.0f));
+  EXPECT_EQ(of("pow", -2, 4), str(0.0625f));
+  EXPECT_EQ(of("pow", 31, -2), str(f32(INT32_MIN)));
+  EXPECT_EQ(of("sym_min", 2.5, 3), str(2.5f));
+  EXPECT_EQ(of("neg", std::nullopt, 3), str(-3.0f));
+  EXPECT_NE(of("mod", 0, 7).find("is divided by 0"), std::string::npos);
+  EXPECT_NE(of("truediv", 0, 7).find("is divided by 0"), std::string::npos);
+  EXPECT_NE(of("pow", 64, 2).find("does not fit in 64 bits"), std::string::npos);
+  EXPECT_NE(of("pow", 40, 2).find("does not fit in 32 bits"), std::string::npos);
+  EXPECT_NE(of("pow", 0.5, -2).find("pow of -2 and 0.5 is"), std::string::npos);
+}
+
+TEST(SymInt, AFractionIsNoSize) {
+  GraphBuilder b;
+  const u32 position = b.input(b.tensor(DType::i32, {1})), a = b.symint(), half = b.symint();
+  b.op("et_vk.select_as_symint.default", {position, b.integer(0), b.integer(0), a});
+  b.op("truediv", {a, b.integer(2), half});
+  const u32 y = b.tensor(DType::f32, {4});
+  b.op("aten.full.default", {b.list({half}), b.number(1), y});
+  b.output(y, true);
+  Program program = load(b);
+  auto method = program.method();
+  ASSERT_TRUE(method.has_value()) << method.error().to_string();
+  auto outputs = method->execute({tensor_of<i32>(DType::i32, {1}, {5})});
+  ASSERT_FALSE(outputs.has_value());
+  EXPECT_NE(outputs.error().to_string().find("a symbolic number is 2.5, but an integer is needed"), std::string::npos);
+  outputs = method->execute({tensor_of<i32>(DType::i32, {1}, {6})});
+  ASSERT_TRUE(outputs.has_value()) << outputs.error().to_string();
+  EXPECT_EQ((*outputs)[0].numel(), 3u);
 }
 
 TEST(LiveShapes, AFailedStepLeavesShapesAndNumbersAsTheyWere) {

@@ -63,5 +63,46 @@ TEST(Threads, AMethodMayGoWhileItsStepIsUnderWay) {
   EXPECT_EQ((*outputs)[0].as<f32>()[0], 10);
 }
 
+// They may have shared a working memory before.
+TEST(Threads, AClonedMethodRunsBesideTheOneThatItCameFrom) {
+  Program program = doubling();
+  auto first = program.method();
+  auto second = first->clone();
+  std::thread other([&] {
+    for (u32 step = 0; step < 60; ++step) {
+      const auto outputs = second->execute({filled(f32(step))});
+      ASSERT_TRUE(outputs.has_value());
+      ASSERT_EQ((*outputs)[0].as<f32>()[0], f32(2 * step));
+    }
+  });
+  for (u32 step = 0; step < 60; ++step) {
+    const auto outputs = first->execute({filled(f32(1000 + step))});
+    ASSERT_TRUE(outputs.has_value());
+    ASSERT_EQ((*outputs)[0].as<f32>()[width - 1], f32(2000 + 2 * step));
+  }
+  other.join();
+}
+
+// Nobody waits for kernels that were not begun.
+TEST(Threads, ALoadThatIsCancelledCompilesNoFurther) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {width}));
+  for (const char* name : {"aten.relu.default", "aten.sigmoid.default", "aten.tanh.default", "aten.exp.default",
+                           "aten.sin.default", "aten.cos.default", "aten.abs.default", "aten.neg.default"}) {
+    const u32 y = b.tensor(DType::f32, {width});
+    b.op(name, {x, y});
+    b.output(y);
+  }
+  const Device fresh = *Device::open({});
+  LoadOptions options{.device = fresh};
+  options.progress = [](const Progress&) { return false; };
+  auto program = *Program::load(b.program(), options);
+  const auto method = program.method();
+  ASSERT_FALSE(method.has_value());
+  EXPECT_EQ(method.error().kind, ErrorKind::cancelled);
+  EXPECT_EQ(fresh.usage().pipelines, 0u);
+  EXPECT_LT(fresh.usage().creates, 8u);
+}
+
 }  // namespace
 }  // namespace pteron::test

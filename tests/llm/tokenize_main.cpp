@@ -11,7 +11,7 @@
 // Reads items from standard input, each behind its length in bytes (u32, little-endian). For each it writes the number
 // of tokens, the tokens and the decoded text behind its length; for an error 2^32-1 and the message. It fails if
 // decoding in a stream gives half a character, or another text where there are no bad bytes.
-#include "llm/text/utf8.h"
+#include "base/utf8.h"
 
 #include <pteron/tokenizer.h>
 

@@ -105,6 +105,7 @@ static void errors_have_kinds(const char* data) {
   pteron_program* program = NULL;
   pteron_method* method = NULL;
   pteron_options options;
+  const char* const settings[] = {"fast=true", "disable_passes=dead-code"};
   const int64_t shape[] = {3, 5}, other[] = {3, 4}, negative[] = {3, -5};
   const float values[15] = {0};
   pteron_tensor input = tensor(PTERON_FLOAT32, 2, shape, values, sizeof values);
@@ -122,6 +123,14 @@ static void errors_have_kinds(const char* data) {
   options.adapter = "no such GPU";
   CHECK(pteron_program_load(file(data, "ops/add/itself/model.pte"), &options, &program, &error) == PTERON_OK);
   CHECK_ERROR(pteron_method_load(program, "forward", &method, &error), PTERON_NOT_FOUND, "no such GPU");
+  pteron_program_release(program);
+  options.adapter = NULL;
+  options.settings = settings;
+  options.setting_count = 1;
+  CHECK_ERROR(pteron_program_load(file(data, "ops/add/itself/model.pte"), &options, &program, &error), PTERON_INVALID,
+              "option 'fast' is unknown");
+  options.settings = settings + 1;
+  CHECK(pteron_program_load(file(data, "ops/add/itself/model.pte"), &options, &program, &error) == PTERON_OK);
   pteron_program_release(program);
 
   CHECK(pteron_program_load(file(data, "ops/add/itself/model.pte"), NULL, &program, &error) == PTERON_OK);
@@ -167,14 +176,89 @@ static void ops_outside_of_the_delegate_are_named(const char* program_file) {
   pteron_program_release(program);
 }
 
+/* The tokens are those that torch gives. */
+static void language_models_answer(const char* data) {
+  static const uint32_t prompt[] = {37, 235, 396, 72, 255, 393, 203}, wanted[] = {334, 423, 454, 293};
+  static float logits[512];
+  char tokenizer[4096], text[64];
+  uint32_t tokens[16];
+  size_t size = 0;
+  pteron_llm* llm = NULL;
+  pteron_session* session = NULL;
+  pteron_piece piece;
+  snprintf(tokenizer, sizeof tokenizer, "%s/tiny_tokenizer/tokenizer.json", data);
+  CHECK(pteron_llm_load(file(data, "llama_tiny/rope_llama/model.pte"), NULL, tokenizer, NULL, &llm, &error) == PTERON_OK);
+  CHECK(pteron_llm_vocabulary(llm) == 512 && pteron_llm_context(llm) == 128);
+  CHECK(pteron_llm_encode(llm, "Hello", 5, 1, tokens, 16, &size, &error) == PTERON_OK && size > 0 && size <= 5);
+  const size_t count = size;
+  CHECK(pteron_llm_decode(llm, tokens, count, text, 2, &size, &error) == PTERON_OK && size == 5 && memcmp(text, "He", 2) == 0);
+  CHECK(pteron_llm_render(llm, "[{\"role\": \"user\", \"content\": \"Hi\"}]", text, 12, &size, &error) == PTERON_OK);
+  CHECK(size > 12 && memcmp(text, "<|im_start|>", 12) == 0);
+  CHECK(pteron_session_create(llm, &session, &error) == PTERON_OK);
+  pteron_llm_release(llm);
+  CHECK_ERROR(pteron_session_next(session, &piece, &error), PTERON_INVALID, "no answer under way");
+  CHECK_ERROR(pteron_session_start(session, prompt, 7, "{\"speed\": 3}", &error), PTERON_INVALID, "no option 'speed'");
+  CHECK_ERROR(pteron_session_start(session, prompt, 7, "{\"seed\": -3}", &error), PTERON_INVALID, "'seed'");
+  CHECK(pteron_session_start(session, prompt, 7, "{\"max_tokens\": 4}", &error) == PTERON_OK);
+  for (int i = 0; i < 4; ++i) {
+    CHECK(pteron_session_next(session, &piece, &error) == PTERON_OK && piece.has_token && piece.token == wanted[i]);
+    CHECK(piece.is_last == (i == 3));
+  }
+  CHECK(piece.reason && strcmp(piece.reason, "max_tokens") == 0);
+  CHECK(pteron_session_logits(session, prompt, 7, logits, 512, &error) == PTERON_OK);
+  for (int i = 0; i < 512; ++i) CHECK(logits[i] <= logits[wanted[0]]);
+  CHECK_ERROR(pteron_session_logits(session, prompt, 7, logits, 5, &error), PTERON_INVALID, "room for 5");
+  pteron_session_release(session);
+  pteron_session_release(NULL);
+  pteron_llm_release(NULL);
+}
+
+static pteron_argument described(int32_t kind, uint32_t count) {
+  pteron_argument out;
+  memset(&out, 0, sizeof out);
+  out.kind = kind;
+  out.dtype = PTERON_FLOAT32;
+  out.count = count;
+  for (int i = 0; i < PTERON_MAX_RANK; ++i) out.shape[i] = 3;
+  return out;
+}
+
+static void exporters_can_ask(void) {
+  const pteron_argument x = described(PTERON_ARGUMENT_TENSOR, 2), list = described(PTERON_ARGUMENT_LIST, 2);
+  const pteron_argument relu[] = {x, x};
+  CHECK(pteron_check_op("aten.relu.default", relu, 2, &error) == PTERON_OK);
+  CHECK_ERROR(pteron_check_op("aten.frobnicate.default", relu, 2, &error), PTERON_UNSUPPORTED, "not implemented");
+  CHECK_ERROR(pteron_check_op("aten.relu.default", relu, 0, &error), PTERON_INVALID, "no argument");
+  CHECK_ERROR(pteron_check_op("aten.relu.default", NULL, 2, &error), PTERON_INVALID, "arguments is NULL");
+
+  pteron_argument axis = described(PTERON_ARGUMENT_INTEGER, 0), wide = x;
+  axis.integer = 1;
+  wide.shape[1] = 6;
+  const pteron_argument cat[] = {list, x, x, axis, wide};
+  CHECK(pteron_check_op("aten.cat.default", cat, 5, &error) == PTERON_OK);
+  const pteron_argument cut[] = {list, x};
+  CHECK_ERROR(pteron_check_op("aten.cat.default", cut, 2, &error), PTERON_INVALID, "further items");
+  const pteron_argument nested[] = {list, list, x, x, x};
+  CHECK_ERROR(pteron_check_op("aten.cat.default", nested, 5, &error), PTERON_INVALID, "can't hold lists");
+  const pteron_argument deep[] = {described(PTERON_ARGUMENT_TENSOR, 9), x};
+  CHECK_ERROR(pteron_check_op("aten.relu.default", deep, 2, &error), PTERON_INVALID, "rank 9");
+  const pteron_argument strange[] = {described(99, 0), x};
+  CHECK_ERROR(pteron_check_op("aten.relu.default", strange, 2, &error), PTERON_INVALID, "kind 99");
+  CHECK(pteron_check_delegate("no delegate", 11, &error) != PTERON_OK);
+  pteron_error_release(error);
+  error = NULL;
+}
+
 int main(int argc, char** argv) {
   if (argc != 2) return puts("usage: c_test DATA_FOLDER"), 2;
   CHECK(pteron_c_api() == PTERON_C_API);
   CHECK(pteron_version()[0] != 0);
   programs_run(argv[1]);
   programs_come_from_memory(argv[1]);
+  language_models_answer(argv[1]);
   errors_have_kinds(argv[1]);
   nothing_is_no_object();
+  exporters_can_ask();
   ops_outside_of_the_delegate_are_named(file(argv[1], "package/split.pte"));
   printf("%d failures\n", failures);
   return failures != 0;

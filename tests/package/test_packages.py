@@ -140,7 +140,10 @@ class Packages(unittest.TestCase):
         def programs(folder):
             return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file() and "share" not in path.parts}
 
-        self.assertEqual(programs(WORK / "deb" / "usr"), programs(self.tree))
+        in_deb = programs(WORK / "deb" / "usr")
+        unit = in_deb.pop("lib/systemd/system/pteron.service").decode()
+        self.assertIn("ExecStart=/usr/bin/pteron serve", unit)
+        self.assertEqual(in_deb, programs(self.tree))
         run("md5sum", "--quiet", "--check", "DEBIAN/md5sums", cwd=WORK / "deb")
         listed = {line.split("  ")[1] for line in (WORK / "deb/DEBIAN/md5sums").read_text().splitlines()}
         real = (path for path in (WORK / "deb/usr").rglob("*") if path.is_file() and not path.is_symlink())

@@ -16,8 +16,8 @@ SOURCE, WHEELS, WORK = (Path(sys.argv.pop(1)).resolve() for _ in range(3))
 DATA = SOURCE / "tests" / "data"
 MODEL = DATA / "ops" / "add" / "itself" / "model.pte"
 DOCTESTS = """
-import doctest, sys, pteron, pteron.program
-results = [doctest.testmod(module) for module in (pteron, pteron.program)]
+import doctest, sys, pteron, pteron.llm, pteron.program
+results = [doctest.testmod(module) for module in (pteron, pteron.llm, pteron.program)]
 print(sum(result.attempted for result in results), "examples")
 sys.exit(sum(result.failed for result in results))
 """
@@ -52,6 +52,8 @@ class Wheel(unittest.TestCase):
         cls.folder = WORK / "run"
         cls.folder.mkdir(parents=True)
         shutil.copy(MODEL, cls.folder)
+        shutil.copy(DATA / "llama_tiny" / "rope_llama" / "model.pte", cls.folder / "llama.pte")
+        shutil.copytree(DATA / "tiny_tokenizer", cls.folder, dirs_exist_ok=True)
         lent = Path(sysconfig.get_path("purelib"))
         (cls.wheel,) = WHEELS.glob("*.whl")
         cls.alone, cls.packages = environment("alone", cls.wheel)

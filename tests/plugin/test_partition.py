@@ -99,6 +99,11 @@ class Partition(unittest.TestCase):
         self.assertEqual((delegates(program), outside(program)), (["PteronBackend"], []))
         self.check(program, module, x)
 
+    def test_products_that_are_scaled(self):
+        b, w = torch.randn(6), torch.randn(6, 8)
+        module = Module(lambda m, x: (torch.addmm(m.b, x, m.w.t(), beta=0.5, alpha=3), torch.addmm(m.b, x, m.w.t())), b=b, w=w)
+        self.check(lower(module, (torch.randn(3, 8),)), module, (torch.randn(3, 8),))
+
     def test_more_axes_than_textures_have(self):
         module = Module(lambda m, x: x.view(1, 2, 1, 3, 2, 5).permute(5, 4, 3, 2, 1, 0).relu() + 1)
         program = lower(module, (torch.randn(4, 3, 5),))
@@ -180,6 +185,14 @@ class Partition(unittest.TestCase):
     def test_nothing_but_constants_is_left_to_the_host(self):
         module = Module(lambda m, x: (torch.arange(4.0) * 2, x + 1))
         lower(module, (torch.randn(3),))  # the stock export fails here
+
+    def test_a_part_of_constants_alone(self):
+        from executorch.exir.dialects._ops import ops
+
+        module = Module(lambda m, x: torch.tensor([1.0, 2.0, 3.0]).sin().relu() * x)
+        ours = partitioner(operator_blocklist=[ops.edge.aten.relu.default])
+        program = lower(module, (torch.randn(3),), ours)  # the stock export fails where it is cut like this
+        self.assertEqual(delegates(program), ["PteronBackend"])
 
     def test_dynamic_sizes(self):
         n = Dim("n", min=2, max=12)

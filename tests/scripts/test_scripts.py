@@ -47,7 +47,8 @@ class Machine(unittest.TestCase):
 
     def stop(self, *command, when):
         """What a command says that gets Ctrl-C once the file `when` is there."""
-        script = subprocess.Popen(command, cwd=self.project, env=self.env, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        listening = ["env", "--default-signal=INT", *command]  # a background job ignores it
+        script = subprocess.Popen(listening, cwd=self.project, env=self.env, stderr=subprocess.PIPE, text=True, start_new_session=True)
         while not (self.project / when).exists():
             self.assertIsNone(script.poll())
             time.sleep(0.1)
@@ -81,16 +82,17 @@ class Steps(Machine):
     def test_a_step_is_one_line_with_its_time_and_no_noise(self):
         code, out, err = self.call(*self.steps('step noise "making noise" bash -c "echo loud; echo louder >&2"; echo answer'))
         self.assertEqual((code, out), (0, "answer\n"))
-        self.assertEqual(err, "making noise … 0 s\n")
+        self.assertRegex(err, r"^making noise … \d+ s\n$")
         self.assertEqual((self.project / "build/logs/noise.log").read_text(), "loud\nlouder\n")
 
     def test_elsewhere_than_on_a_terminal_progress_is_by_quarters(self):
         code, _, err = self.call(*self.steps('count() { for i in 1 2 3 4 5 6 7 8; do echo $i/8 >&3; done; }; step count counting count'))
-        self.assertEqual((code, err), (0, "counting … 25 % … 50 % … 75 % … 0 s\n"))
+        self.assertEqual(code, 0)
+        self.assertRegex(err, r"^counting … 25 % … 50 % … 75 % … \d+ s\n$")
 
     def test_a_line_of_progress_may_come_in_pieces(self):
         code, _, err = self.call(*self.steps('slow() { printf 1 >&3; sleep 1.5; echo 2/24 >&3; }; step slow counting slow'))
-        self.assertRegex(err, "^counting … 50 % … . s\n$")
+        self.assertRegex(err, r"^counting … 50 % … \d+ s\n$")
 
     def test_a_lazy_step_without_work_is_silent(self):
         self.assertEqual(self.call(*self.steps("step --lazy none nothing true")), (0, "", ""))
@@ -223,13 +225,13 @@ class Testing(Machine):
         self.assertFalse([call for call in self.calls() if call.startswith("keep_results")])
 
     def test_the_size_of_torch_is_said_before_it_is_fetched_and_what_can_runs_meanwhile(self):
-        self.stand_in("tools/setup", 'case $* in "--size export") echo "torch is large" ;; export) sleep 2; touch fetched ;; esac')
+        self.stand_in("tools/setup", 'case $* in "--size export") echo "torch is large" ;; export) until grep -q ctest calls; do sleep 0.1; done; touch fetched ;; esac')
         self.program("ctest", 'while [ "$1" != -R ]; do shift; done; echo "ctest $2 $(ls fetched 2> /dev/null)" >> calls\n')
         code, _, err = self.call("./test", "--only", "plugin")
         self.assertEqual(code, 0)
         self.assertIn("torch is large", err)
         early, late = (call for call in self.calls() if call.startswith("ctest"))
-        self.assertEqual(early, "ctest ^(plugin-cpp-lavapipe|plugin-cpp-swiftshader)$ ")
+        self.assertEqual(early, "ctest ^(plugin-cpp-lavapipe)$ ")
         self.assertTrue(late.endswith("fetched"), late)
         self.assertIn("plugin-lavapipe", late)
 

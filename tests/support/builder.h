@@ -13,7 +13,7 @@ using GraphBuilder = format::ProgramBuilder;
 
 template <class T>
 Tensor tensor_of(DType dtype, const Shape& shape, const std::vector<T>& values) {
-  return Tensor::of(dtype, shape, std::span<const T>(values));
+  return Tensor::of(dtype, shape, std::span<const T>(values)).value();
 }
 
 }  // namespace pteron::test

@@ -48,10 +48,10 @@ class TensorReader {
     if (!entry.contains("file")) {
       const u64 offset = entry["offset"], size = entry["size"];
       if (offset + size > packed_.size()) throw std::runtime_error((folder_ / "data.bin").string() + " is too short");
-      return Tensor::of(*dtype, *shape, std::span(packed_).subspan(offset, size));
+      return Tensor::of(*dtype, *shape, std::span(packed_).subspan(offset, size)).value();
     }
     const auto bytes = read_bytes(folder_ / entry["file"].get<std::string>());
-    return Tensor::of(*dtype, *shape, std::span<const std::byte>(bytes));
+    return Tensor::of(*dtype, *shape, std::span<const std::byte>(bytes)).value();
   }
 
   std::vector<Tensor> read_all(const Json& list) const {
@@ -66,10 +66,10 @@ class TensorReader {
   static Tensor scalar(const Json& number) {
     if (number.is_number_integer()) {
       const i64 value = number;
-      return Tensor::of(DType::i64, Shape{}, std::span<const i64>(&value, 1));
+      return Tensor::scalar(value);
     }
     const f64 value = number;
-    return Tensor::of(DType::f64, Shape{}, std::span<const f64>(&value, 1));
+    return Tensor::scalar(value);
   }
 
   fs::path folder_;

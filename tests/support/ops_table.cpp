@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "support/ops_table.h"
 
+#include "support/core_aten.h"
+
 #include "base/text.h"
 #include "graph/op.h"
 
@@ -36,6 +38,26 @@ std::string OpsTable::facts(const std::string& op) const {
   return str("| `", op, "` | ", dtypes, " | ", row.cases, " |");
 }
 
+std::string OpsTable::core() const {
+  std::string lines;
+  u32 held = 0, refused = 0;
+  for (const CoreOp& op : core_aten) {
+    const auto row = rows_.find(std::string(op.in_programs));
+    const bool has = row != rows_.end() && row->second.cases > 0;
+    held += has;
+    refused += !has && !op.reason.empty();
+    lines += str("| ", op.name, " | ",
+                 has                 ? "yes"
+                 : op.reason.empty() ? "no: nobody has written it"
+                                     : str("no: ", op.reason),
+                 " |\n");
+  }
+  const u32 all = std::size(core_aten);
+  return str("## Core ATen\n", "Of the ", all, " ops that torch ", core_aten_version, " calls core ATen, ", held,
+             " are there with programs that prove it, ", refused, " can't be and ", all - held - refused,
+             " are missing.\nViews are their `_copy` forms in programs.\n\n| op | |\n|---|---|\n", lines);
+}
+
 std::string OpsTable::markdown() const {
   std::string out =
       "# Ops\n"
@@ -61,7 +83,7 @@ std::string OpsTable::markdown() const {
     }
     out += "\n";
   }
-  return out;
+  return out + "\n" + core();
 }
 
 std::vector<std::string> OpsTable::differences(const std::string& markdown) const {
@@ -78,6 +100,7 @@ std::vector<std::string> OpsTable::differences(const std::string& markdown) cons
       lines.erase(found);
   }
   for (const std::string& line : lines) out.push_back("there should be no line " + line);
+  if (!markdown.ends_with(core())) out.push_back("the part about core ATen is not what there is");
   return out;
 }
 

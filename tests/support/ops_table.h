@@ -26,6 +26,8 @@ class OpsTable {
 
  private:
   std::string facts(const std::string& op) const;
+  // Which ops of core ATen there are and why others are not, with counts.
+  std::string core() const;
 
   std::map<std::string, OpRow> rows_;
   std::map<std::string, std::map<std::string, f64>> worst_;  // by adapter, by op

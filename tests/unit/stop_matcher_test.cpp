@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "llm/text/utf8.h"
+#include "base/utf8.h"
 
 #include <pteron/stop_matcher.h>
 

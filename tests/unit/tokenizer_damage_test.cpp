@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tokenizer files that are not what they should be. What good ones give is compared with the reference packages in
 // tests/llm/tokenizer_check.py.
-#include "llm/text/utf8.h"
+#include "base/utf8.h"
 #include "support/corrupt.h"
 #include "support/fixture.h"
 

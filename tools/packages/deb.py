@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import re
+import shutil
 import subprocess
 import textwrap
 from email.utils import formatdate
@@ -79,6 +80,9 @@ def build(root: Path, tree: Path, folder: Path, out: Path, version: str, epoch: 
     for path in (docs / "licenses").iterdir():
         path.unlink()
     (docs / "licenses").rmdir()
+    units = folder / "usr" / "lib" / "systemd" / "system"
+    units.mkdir(parents=True)
+    shutil.copyfile(root / "tools" / "packages" / "pteron.service", units / "pteron.service")
     (docs / "changelog.gz").write_bytes(gzip.compress(changelog(root, version, epoch).encode(), 9, mtime=0))
     for library in elf.in_folder(folder):
         if ".so" in library:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Conversations with a language model: the module's Generation, driven while the browser works.
+// Conversations with a language model: the module's Chat, driven while the browser works.
 import { PteronError } from './errors.ts';
 import type { LanguageInfo } from './host.ts';
 import type { Handle, Module, Part } from './module.ts';
@@ -18,9 +18,19 @@ export interface ChatOptions {
   topP?: number;
   minP?: number;
   repetitionPenalty?: number;
+  presencePenalty?: number;
+  frequencyPenalty?: number;
   seed?: number;
   /** Texts that end the answer. */
   stop?: string[];
+  /** The answer matches this regular expression. */
+  regex?: string;
+  /** The answer is JSON that this schema accepts. */
+  jsonSchema?: object | boolean;
+  /** When the context is full, the oldest turns are dropped; else the answer ends, or is an error. */
+  slide?: boolean;
+  /** Further variables of the chat template, such as `{ enable_thinking: false }`. */
+  templateVariables?: Record<string, unknown>;
 }
 
 export interface ChatPiece {
@@ -31,10 +41,12 @@ export interface ChatPiece {
 
 export interface ChatResult {
   text: string;
-  reason: 'end_token' | 'stop_string' | 'max_tokens' | 'context_full' | 'cancelled';
+  reason: 'end_token' | 'stop_string' | 'grammar' | 'max_tokens' | 'context_full' | 'cancelled';
   promptTokens: number;
   /** Of the prompt, that were still known from before. */
   reusedTokens: number;
+  /** Messages that no longer fit and that the model does not see, with `slide`. */
+  droppedMessages: number;
   tokens: number;
   /** Milliseconds until the first token was there, and until the end. */
   firstTokenMs: number;
@@ -84,7 +96,7 @@ export class ChatSession implements Part {
     this.#module.check(call.pteron_chat_cancel(this.#live()));
   }
 
-  summary(): Pick<ChatResult, 'text' | 'reason' | 'promptTokens' | 'reusedTokens' | 'tokens'> {
+  summary(): Pick<ChatResult, 'reason' | 'promptTokens' | 'reusedTokens' | 'droppedMessages'> {
     return this.#module.json(this.#module.call.pteron_chat_summary(this.#live()));
   }
 

@@ -8,7 +8,8 @@ export { PteronError, type ErrorKind } from './errors.ts';
 export type { LanguageInfo, ModelInfo, ModelStats } from './host.ts';
 export { Method, type MethodStats, type OpTime } from './method.ts';
 export {
-  Program, type Epilogue, type LoadOptions, type MethodInfo, type MethodReport, type Progress, type ValueInfo,
+  Program, type Epilogue, type LoadOptions, type MethodInfo, type MethodOptions, type MethodReport, type Progress,
+  type ValueInfo,
 } from './program.ts';
 export { fromBlob, fromBytes, fromUrl, type Source } from './source.ts';
 export { numbers, tensor, type DType, type Tensor, type TensorData } from './tensor.ts';

@@ -260,15 +260,12 @@ export class LocalHost implements Host {
     const bytes = opened.reduce((sum, { size }) => sum + size, 0);
     const sources = observed(opened, (done) => onProgress({ phase: 'download', done, total: bytes }));
     const options = { ...request, signal, onProgress };
-    let program = await engine.load(sources, options);
+    const program = await engine.load(sources, options);
     try {
       const { methods } = program;
       const language = request.epilogues || request.method !== 'forward' ? undefined : program.language();
-      if (language) {
-        program.dispose();
-        program = await engine.load(sources, { ...options, epilogues: language.epilogues });
-      }
-      const method = await program.method(request.method);
+      const shortened = language?.methodOptions ?? (request.epilogues ? { epilogues: request.epilogues } : {});
+      const method = await program.method(request.method, shortened);
       const info: ModelInfo = {
         name: opened[0]?.name ?? '',
         bytes,

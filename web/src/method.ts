@@ -12,7 +12,10 @@ export interface MethodStats {
   uploadedBytes: number;
   readBackBytes: number;
   /** Memory of this instance alone. */
+  /** Of its own state: what a further method like it would take. */
   gpuBytes: number;
+  /** For runs, shared by all methods that take turns. */
+  workingBytes: number;
 }
 
 /** An op of a method and how long the GPU took for it. */
@@ -47,11 +50,10 @@ export class Method implements Disposable {
   async run(inputs: readonly Tensor[], outputs = [...this.info.outputs.keys()]): Promise<Tensor[]> {
     this.#check();
     const { call, port } = this.#module;
-    const [low, high] = this.#mask(outputs);
-    this.#place(inputs);
+    this.#place(inputs, outputs);
     this.#running = true;
     try {
-      this.#module.check(call.pteron_method_begin(this.#handle, inputs.length, low, high));
+      this.#module.check(call.pteron_method_begin(this.#handle, inputs.length, outputs.length));
       while (!this.#module.check(call.pteron_method_finish(this.#handle))) {
         await port.watch.round();
         if (this.#handle === 0) throw new PteronError('cancelled', 'the method was disposed of while it ran');
@@ -114,24 +116,16 @@ export class Method implements Disposable {
     if (this.#running) throw new PteronError('invalid', 'the method is already running; await the last call first');
   }
 
-  #mask(outputs: readonly number[]): [number, number] {
-    let mask = 0n;
-    for (const index of outputs) {
-      if (!this.info.outputs[index])
-        throw new PteronError('invalid', `output ${index} is asked for, but method ${this.info.name} has ${this.info.outputs.length}`);
-      mask |= 1n << BigInt(Math.min(index, 63));
-    }
-    return [Number(mask & 0xffffffffn), Number(mask >> 32n)];
-  }
-
-  /** Writes the inputs into the module's memory: a record for each, then their bytes. */
-  #place(inputs: readonly Tensor[]): void {
+  /** Writes into the module's memory: a record for each input, which outputs are wanted, the inputs' bytes. */
+  #place(inputs: readonly Tensor[], outputs: readonly number[]): void {
     const parts = inputs.map((input, i) => bytesOf(input, `input ${i}`));
-    const begin = align(inputs.length * recordBytes);
+    const wanted = inputs.length * recordBytes;
+    const begin = align(wanted + 4 * outputs.length);
     const total = parts.reduce((sum, part) => sum + align(part.length), begin);
     const buffer = this.#module.call.pteron_method_buffer(this.#handle, total);
     const view = this.#module.view(buffer);
     const bytes = this.#module.bytes(buffer, total);
+    outputs.forEach((index, i) => view.setUint32(wanted + 4 * i, index, true));
     let data = begin;
     inputs.forEach(({ dtype, shape }, i) => {
       const part = parts[i] as Uint8Array;

@@ -31,7 +31,7 @@ export interface Exports {
   pteron_program_poll(program: Handle): Answer;
   pteron_program_describe(program: Handle): Answer;
   pteron_program_locate(program: Handle, key: number, length: number): number;
-  pteron_program_begin_method(program: Handle, name: number, length: number): Answer;
+  pteron_program_begin_method(program: Handle, options: number, length: number): Answer;
   pteron_program_cancel_method(program: Handle): void;
   pteron_program_finish_method(program: Handle): Handle;
 
@@ -54,7 +54,7 @@ export interface Exports {
   pteron_method_release(method: Handle): void;
   pteron_method_describe(method: Handle): Answer;
   pteron_method_buffer(method: Handle, bytes: number): number;
-  pteron_method_begin(method: Handle, count: number, wantedLow: number, wantedHigh: number): Answer;
+  pteron_method_begin(method: Handle, inputs: number, outputs: number): Answer;
   pteron_method_finish(method: Handle): Answer;
   pteron_method_outputs(method: Handle): number;
   pteron_method_reset(method: Handle): Answer;

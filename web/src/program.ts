@@ -30,10 +30,18 @@ export interface MethodReport {
   memory: { weights: number; state: number; activations: number; parameters: number; staging: number; total: number };
 }
 
+/** Shortens an output on the GPU: where the largest element is; the k largest, then where they are; log Σ exp. */
 export interface Epilogue {
-  kind: 'argMax' | 'topK';
+  kind: 'argMax' | 'topK' | 'logSumExp';
   output?: number;
   k?: number;
+  /** Of the last row of the output only (default), or of every row. */
+  rows?: 'last' | 'all';
+}
+
+export interface MethodOptions {
+  /** Each adds an output behind the method's own, or two (topK). */
+  epilogues?: Epilogue[];
 }
 
 export interface Progress {
@@ -45,8 +53,6 @@ export interface Progress {
 }
 
 export interface LoadOptions {
-  /** Shorten outputs on the GPU; each adds an output behind the method's own (topK: values, then indices). */
-  epilogues?: Epilogue[];
   disabledPasses?: string[];
   onProgress?: (progress: Progress) => void;
   /** Stops loading of the program and of its methods. */
@@ -97,7 +103,6 @@ export class Program implements Disposable {
     this.#options = options;
     const wanted = JSON.stringify({
       files: files.map(({ name, size }) => ({ name, size })),
-      epilogues: options.epilogues ?? [],
       disabledPasses: options.disabledPasses ?? [],
     });
     this.#handle = module.withText(wanted, (at, size) =>
@@ -124,19 +129,19 @@ export class Program implements Disposable {
     return this.#read(source, offset, size);
   }
 
-  /** Loads a method, or makes another instance of one that is loaded: weights and kernels are shared, state is not. */
-  async method(name = 'forward'): Promise<Method> {
+  /** Loads a method, or makes another one of what is loaded: all but the state is shared. */
+  async method(name = 'forward', options: MethodOptions = {}): Promise<Method> {
     const after = this.#loading; // one at a time
     const loaded = (async () => {
       await after.catch(() => undefined);
-      return this.#load(name);
+      return this.#load(name, options);
     })();
     this.#loading = loaded;
     return loaded;
   }
 
   /** What it is as a language model and what it is best loaded with; nothing if it is none. */
-  language(): (Omit<LanguageInfo, 'chat'> & { epilogues: Epilogue[] }) | undefined {
+  language(): (Omit<LanguageInfo, 'chat'> & { methodOptions: MethodOptions }) | undefined {
     this.#check();
     const answer = this.#module.call.pteron_program_language(this.#handle);
     return answer === Answer.ok ? this.#module.json(answer) : undefined;
@@ -149,7 +154,7 @@ export class Program implements Disposable {
     return this.#module.withText(name, (at, size) => this.#module.json(call.pteron_program_report(this.#handle, at, size)));
   }
 
-  /** A conversation, when the method 'forward' is loaded with the epilogues that `language` names. */
+  /** A conversation, when the method 'forward' is loaded with the options that `language` names. */
   chat(tokenizer: Uint8Array, template: string): ChatSession {
     this.#check();
     const { call } = this.#module;
@@ -169,10 +174,11 @@ export class Program implements Disposable {
     this.dispose();
   }
 
-  async #load(name: string): Promise<Method> {
+  async #load(name: string, options: MethodOptions): Promise<Method> {
     this.#check();
     const module = this.#module;
-    module.withText(name, (at, size) => module.check(module.call.pteron_program_begin_method(this.#handle, at, size)));
+    const wanted = JSON.stringify({ name, ...options });
+    module.withText(wanted, (at, size) => module.check(module.call.pteron_program_begin_method(this.#handle, at, size)));
     try {
       await this.#feed();
       await this.#settle();

@@ -46,6 +46,16 @@ export async function keep(page: Page, name: string): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 860 });
 }
 
+/** For the README: both themes, with less empty page than on a desk. */
+export async function keepPicture(page: Page, name: string): Promise<void> {
+  await page.setViewportSize({ width: 1120, height: 620 });
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.screenshot({ path: join(screenshots, `${name}-${colorScheme}.png`) });
+  }
+  await page.setViewportSize({ width: 1280, height: 860 });
+}
+
 export async function loadFiles(page: Page, files: string[]): Promise<void> {
   await page.locator('#files').setInputFiles(files);
   await page.locator('#question:enabled').waitFor({ timeout: 60_000 });

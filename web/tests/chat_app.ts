@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What `./run web` gives to somebody who has never seen it: a click, a chat, and all of it again without a server.
 import type { AppTest } from './app.ts';
-import { allowTokens, answered, ask, expect, keep } from './app_support.ts';
+import { allowTokens, answered, ask, expect, keep, keepPicture } from './app_support.ts';
 
 export const chatAppTests: Record<string, AppTest> = {
   async 'one click and SmolLM2 answers'(page) {
@@ -19,6 +19,7 @@ export const chatAppTests: Record<string, AppTest> = {
     await page.locator('#profile').check();
     await ask(page, 'List three cities of Italy, with a sentence about each.');
     await keep(page, 'conversation');
+    await keepPicture(page, 'chat');
   },
 
   async 'SmolLM2 answers when the server is gone, in a conversation that goes on'(page, _, stopServer) {

@@ -76,6 +76,16 @@ async function runExamples(page: Page): Promise<void> {
       page.evaluate((text) => import(URL.createObjectURL(new Blob([text], { type: 'text/javascript' }))), code));
 }
 
+/** The page of examples/web, as it stands. */
+async function runExamplePage(page: Page): Promise<void> {
+  await attempt('the page of examples/web runs a program', async () => {
+    await page.goto(new URL('/examples/web/index.html?model=/data/ops/add/itself/model.pte', page.url()).href);
+    await page.waitForFunction(() => document.getElementById('state')?.textContent?.startsWith('Ran on'));
+    const text = await page.evaluate(() => document.getElementById('outputs')?.textContent ?? '');
+    if (text !== 'float32 [3, 5]: 2, 2, 2, 2, 2, 2, 2, 2') throw new Error(`it shows '${text}'`);
+  });
+}
+
 async function runApp(tests: Record<string, AppTest>, models: string): Promise<void> {
   const files = ['model.pte', 'tokenizer.json', 'chat_template.jinja'].map((name) => join(temp, name));
   if (!Object.keys(tests).some((name) => name.includes(options.only))) return;
@@ -105,7 +115,7 @@ function answerNatively(): void {
 function keepPictures(): void {
   const images = join(web, '..', 'docs', 'images');
   mkdirSync(images, { recursive: true });
-  for (const theme of ['light', 'dark']) copyFileSync(join(screenshots, `conversation-1280-${theme}.png`), join(images, `chat-${theme}.png`));
+  for (const theme of ['light', 'dark']) copyFileSync(join(screenshots, `chat-${theme}.png`), join(images, `chat-${theme}.png`));
 }
 
 async function runFixtures(page: Page): Promise<void> {
@@ -137,6 +147,8 @@ const handler = serve(
     app: join(web, 'app'),
     data,
     temp,
+    web,
+    examples: join(web, '..', 'examples'),
     '': temp,
     models: dirname(options.model),
     ...fixtureFolders,
@@ -147,8 +159,9 @@ const parts: Record<string, () => Promise<void>> = {
   async tests() {
     checkSize();
     await withPage(async (tab) => {
-      for (const file of ['tests', 'pteron_tests', 'loading_tests', 'failure_tests', 'app_tests']) await runTests(tab, `/tests/page/${file}.ts`);
+      for (const file of ['tests', 'pteron_tests', 'chat_tests', 'loading_tests', 'failure_tests', 'app_tests']) await runTests(tab, `/tests/page/${file}.ts`);
       await runExamples(tab);
+      await runExamplePage(tab);
     }, handler);
   },
   page: () => runApp(appTests, temp),

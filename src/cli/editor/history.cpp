@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/editor/history.h"
 
-#include "llm/text/utf8.h"
+#include "base/utf8.h"
 
 #include <fcntl.h>
 #include <unistd.h>

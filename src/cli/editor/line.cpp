@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/editor/line.h"
 
+#include "base/utf8.h"
 #include "cli/editor/text_width.h"
 #include "llm/text/characters.h"
-#include "llm/text/utf8.h"
 
 #include <algorithm>
 

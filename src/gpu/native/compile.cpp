@@ -16,6 +16,12 @@ class Batch final : public Device::PipelineBatch {
     for (size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
   }
 
+  // Who is not interested any more waits only for what has been begun.
+  ~Batch() override {
+    const std::scoped_lock lock(mutex_);
+    next_ = specs_.size();
+  }
+
   Result<u32> poll(bool wait) override {
     std::unique_lock lock(mutex_);
     const u32 total = u32(specs_.size());

@@ -170,7 +170,7 @@ Result<Pipeline> NativeDevice::compile_now(const PipelineSpec& spec) {
   WGPUShaderModuleDescriptor module_descriptor = WGPU_SHADER_MODULE_DESCRIPTOR_INIT;
   module_descriptor.nextInChain = &code.chain;
   module_descriptor.label = view(spec.label);
-  WGPUShaderModule module = wgpuDeviceCreateShaderModule(device_, &module_descriptor);
+  WGPUShaderModule module = create_shader_module(device_, module_descriptor, spec.loops_end);
   WGPUComputePipelineDescriptor descriptor = WGPU_COMPUTE_PIPELINE_DESCRIPTOR_INIT;
   descriptor.label = view(spec.label);
   descriptor.layout = pipeline_layout;

@@ -38,6 +38,8 @@ void poll_until_idle(WGPUDevice device);
 WGPUInstance create_instance();
 std::vector<WGPUAdapter> enumerate_adapters(WGPUInstance instance);
 WGPUFeatureName subgroups_feature();
+// Loops that are not known to end get a counter that ends them; accesses are checked against bounds in any case.
+WGPUShaderModule create_shader_module(WGPUDevice device, const WGPUShaderModuleDescriptor& descriptor, bool loops_end);
 f64 timestamp_period(WGPUQueue queue);  // nanoseconds per tick
 void silence_logging();
 

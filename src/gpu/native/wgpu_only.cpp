@@ -32,6 +32,11 @@ std::vector<WGPUAdapter> enumerate_adapters(WGPUInstance instance) {
 
 WGPUFeatureName subgroups_feature() { return WGPUFeatureName(WGPUNativeFeature_Subgroup); }
 
+WGPUShaderModule create_shader_module(WGPUDevice device, const WGPUShaderModuleDescriptor& descriptor, bool loops_end) {
+  if (!loops_end) return wgpuDeviceCreateShaderModule(device, &descriptor);
+  return wgpuDeviceCreateShaderModuleTrusted(device, &descriptor, WGPUShaderRuntimeChecks_BoundsChecks);
+}
+
 f64 timestamp_period(WGPUQueue queue) { return wgpuQueueGetTimestampPeriod(queue); }
 
 void silence_logging() { wgpuSetLogLevel(WGPULogLevel_Off); }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "llm/grammar/character_writer.h"
 
+#include "base/utf8.h"
 #include "llm/json/json.h"
-#include "llm/text/utf8.h"
 
 #include <algorithm>
 

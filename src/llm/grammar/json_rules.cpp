@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "llm/grammar/json_rules.h"
 
-#include "llm/text/utf8.h"
+#include "base/utf8.h"
 
 #include <map>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Attributes, items and slices of values, and calls.
 #include "base/error.h"
+#include "base/utf8.h"
 #include "llm/jinja/methods.h"
 #include "llm/jinja/operators.h"
 #include "llm/jinja/renderer.h"
-#include "llm/text/utf8.h"
 
 #include <algorithm>
 

@@ -2,8 +2,8 @@
 #include "llm/jinja/builtin.h"
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "llm/text/characters.h"
-#include "llm/text/utf8.h"
 
 #include <charconv>
 

@@ -2,9 +2,9 @@
 #include <pteron/chat_template.h>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "llm/jinja/renderer.h"
 #include "llm/json/json.h"
-#include "llm/text/utf8.h"
 
 #include <chrono>
 

@@ -2,9 +2,9 @@
 #include "llm/jinja/lexer.h"
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "llm/jinja/string_literal.h"
 #include "llm/text/characters.h"
-#include "llm/text/utf8.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Filters for lists, dictionaries and anything else that can be gone through.
 #include "base/error.h"
+#include "base/utf8.h"
 #include "llm/jinja/filters.h"
-#include "llm/text/utf8.h"
 
 namespace pteron::jinja {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Filters that make text.
 #include "base/error.h"
+#include "base/utf8.h"
 #include "llm/jinja/filters.h"
 #include "llm/jinja/text_functions.h"
-#include "llm/text/utf8.h"
 
 namespace pteron::jinja {
 namespace {

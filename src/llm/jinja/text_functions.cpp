@@ -2,8 +2,8 @@
 #include "llm/jinja/text_functions.h"
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "llm/text/search.h"
-#include "llm/text/utf8.h"
 
 namespace pteron::jinja {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Methods of text.
 #include "base/error.h"
+#include "base/utf8.h"
 #include "llm/jinja/methods.h"
 #include "llm/jinja/text_functions.h"
 #include "llm/text/characters.h"
 #include "llm/text/search.h"
-#include "llm/text/utf8.h"
 
 namespace pteron::jinja {
 namespace {

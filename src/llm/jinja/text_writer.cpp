@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "llm/jinja/text_writer.h"
 
+#include "base/utf8.h"
 #include "llm/json/json.h"
 #include "llm/text/characters.h"
 #include "llm/text/python_float.h"
-#include "llm/text/utf8.h"
 
 #include <algorithm>
 #include <cmath>

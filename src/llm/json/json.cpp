@@ -2,11 +2,12 @@
 #include "llm/json/json.h"
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "llm/text/python_float.h"
-#include "llm/text/utf8.h"
 
-#include <nlohmann/json.hpp>
-
+#include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <unordered_map>
 
 namespace pteron {
@@ -22,91 +23,198 @@ void merge_duplicates(Json::Object& members) {
   members = std::move(unique);
 }
 
-// Takes the events of the JSON library's reader, which is iterative, so that the depth is ours to limit.
-class TreeMaker final : public nlohmann::json_sax<nlohmann::json> {
+class Reader {
  public:
-  explicit TreeMaker(Json::BigIntegers big) : big_(big) {}
+  Reader(std::string_view text, Json::BigIntegers big) : text_(text), big_(big) {}
 
-  bool null() override { return add(Json()); }
-  bool boolean(bool value) override { return add(Json(value)); }
-  bool number_integer(i64 value) override { return add(Json(value)); }
-  bool number_unsigned(u64 value) override {
-    if (value > u64(INT64_MAX)) return big_integer(f64(value), str(value));
-    return add(Json(i64(value)));
+  Result<Json> all() {
+    take("\xEF\xBB\xBF");  // a byte-order mark
+    TRY(Json root, value());
+    if (at_ != text_.size()) return wrong("something follows the value");
+    return root;
   }
-  bool number_float(f64 value, const std::string& text) override {
-    if (text.find_first_of(".eE") == std::string::npos) return big_integer(value, text);
-    return add(Json(value));
-  }
-  bool string(std::string& value) override { return add(Json(std::move(value))); }
-  bool binary(nlohmann::json::binary_t&) override { return false; }
-  bool start_object(size_t) override { return open(Json::Object()); }
-  bool start_array(size_t) override { return open(Json::Array()); }
-  bool key(std::string& name) override {
-    open_.back().name = std::move(name);
-    return true;
-  }
-  bool end_object() override {
-    merge_duplicates(std::get<Json::Object>(open_.back().data));
-    return close();
-  }
-  bool end_array() override { return close(); }
-  bool parse_error(size_t position, const std::string&, const nlohmann::detail::exception& e) override {
-    std::string_view reason = e.what();
-    if (const auto at = reason.find("] "); at != std::string_view::npos) reason.remove_prefix(at + 2);
-    return refuse(str("it is not valid JSON at byte ", position, " (", reason, ")"));
-  }
-
-  std::string problem;
-  Json root;
 
  private:
-  struct Open {
-    Json::Data data;
-    std::string name;  // of the member that comes next
-  };
-
-  bool refuse(std::string why) {
-    problem = std::move(why);
-    return false;
-  }
-  bool big_integer(f64 value, std::string_view text) {
-    if (big_ == Json::BigIntegers::round) return add(Json(value));
-    return refuse(str("the integer ", text.substr(0, 40), " has more than 63 bits"));
-  }
-  bool open(Json::Data container) {
-    if (open_.size() >= Json::max_depth) return refuse(str("it is nested deeper than ", Json::max_depth, " levels"));
-    open_.push_back({std::move(container), {}});
+  char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+  bool take(std::string_view s) {
+    if (!text_.substr(at_).starts_with(s)) return false;
+    at_ += s.size();
     return true;
   }
-  bool close() {
-    Json done(std::move(open_.back().data));
-    open_.pop_back();
-    return add(std::move(done));
+  // The sign and the white space around it.
+  bool take_sign(char sign) {
+    skip_space();
+    if (peek() != sign || at_ == text_.size()) return false;
+    ++at_;
+    skip_space();
+    return true;
   }
-  bool add(Json value) {
-    if (open_.empty()) {
-      root = std::move(value);
-      return true;
+  void skip_space() { at_ = std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size()); }
+  Failure refuse(std::string_view why) const { return invalid("the JSON can't be read: ", why); }
+  Failure wrong(std::string_view why) const {
+    return refuse(str("it is not valid JSON at byte ", at_, " (", why, ")"));
+  }
+
+  Status deeper() {
+    if (++depth_ > Json::max_depth) return refuse(str("it is nested deeper than ", Json::max_depth, " levels"));
+    return {};
+  }
+
+  Result<Json> value() {
+    skip_space();
+    auto out = scalar();
+    skip_space();
+    return out;
+  }
+
+  Result<Json> scalar() {
+    if (peek() == '{') return object();
+    if (peek() == '[') return array();
+    if (take("null")) return Json();
+    if (take("true")) return Json(true);
+    if (take("false")) return Json(false);
+    if (peek() != '"') return number();
+    TRY(std::string text, string());
+    return Json(std::move(text));
+  }
+
+  Result<Json> array() {
+    Json::Array items;
+    TRY_DO(deeper());
+    take_sign('[');
+    if (peek() != ']') {
+      do {
+        TRY(Json item, value());
+        items.push_back(std::move(item));
+      } while (take_sign(','));
     }
-    Open& top = open_.back();
-    if (auto* array = std::get_if<Json::Array>(&top.data))
-      array->push_back(std::move(value));
-    else
-      std::get<Json::Object>(top.data).push_back({std::move(top.name), std::move(value)});
-    return true;
+    if (!take("]")) return wrong("a list needs , or ]");
+    --depth_;
+    return Json(std::move(items));
   }
 
+  Result<Json> object() {
+    Json::Object members;
+    TRY_DO(deeper());
+    take_sign('{');
+    if (peek() != '}') {
+      do {
+        if (peek() != '"') return wrong("an object needs a name");
+        TRY(std::string name, string());
+        if (!take_sign(':')) return wrong("a name needs :");
+        TRY(Json member, value());
+        members.push_back({std::move(name), std::move(member)});
+      } while (take_sign(','));
+    }
+    if (!take("}")) return wrong("an object needs , or }");
+    --depth_;
+    merge_duplicates(members);
+    return Json(Json::Data(std::move(members)));
+  }
+
+  Result<std::string> string() {
+    std::string out;
+    for (++at_; peek() != '"';) {
+      const size_t plain = at_;
+      while (u8(peek()) >= 0x20 && peek() != '"' && peek() != '\\') ++at_;
+      out.append(text_, plain, at_ - plain);
+      if (take("\\"))
+        TRY_DO(escape(out));
+      else if (peek() != '"')
+        return wrong(at_ == text_.size() ? "a string has no end" : "a control character in a string");
+    }
+    ++at_;
+    return out;
+  }
+
+  Status escape(std::string& out) {
+    static constexpr std::string_view letters = "\"\\/bfnrt", meanings = "\"\\/\b\f\n\r\t";
+    if (take("u")) {
+      TRY(u32 code, hexadecimal());
+      if (code >= 0xD800 && code < 0xDC00 && take("\\u")) {
+        TRY(const u32 low, hexadecimal());
+        if (low < 0xDC00 || low > 0xDFFF) return wrong("half of a pair of surrogates");
+        code = 0x1'0000 + ((code - 0xD800) << 10) + (low - 0xDC00);
+      }
+      if (utf8::is_surrogate(code)) return wrong("half of a pair of surrogates");
+      utf8::append(out, code);
+      return {};
+    }
+    const size_t i = letters.find(peek());
+    if (at_ == text_.size() || i == letters.npos) return wrong("an unknown escape");
+    ++at_;
+    out += meanings[i];
+    return {};
+  }
+
+  Result<u32> hexadecimal() {
+    u32 code = 0;
+    const char* const first = text_.data() + at_;
+    const char* const last = first + std::min<size_t>(4, text_.size() - at_);
+    if (last - first < 4 || std::from_chars(first, last, code, 16).ptr != last)
+      return wrong("an escape needs 4 digits");
+    at_ += 4;
+    return code;
+  }
+
+  bool take_digits() {
+    const size_t start = at_;
+    while (peek() >= '0' && peek() <= '9') ++at_;
+    return at_ > start;
+  }
+
+  Result<Json> number() {
+    const size_t start = at_;
+    take("-");
+    if (!take("0") && !take_digits()) return wrong("no value starts like this");
+    bool real = false;
+    if (take(".")) {
+      real = true;
+      if (!take_digits()) return wrong("a number needs digits behind its point");
+    }
+    if (take("e") || take("E")) {
+      real = true;
+      if (!take("-")) take("+");
+      if (!take_digits()) return wrong("a number needs digits in its exponent");
+    }
+    const char *const first = text_.data() + start, *const last = text_.data() + at_;
+    i64 integer = 0;
+    if (!real && std::from_chars(first, last, integer).ec == std::errc()) return Json(integer);
+    if (!real && big_ == Json::BigIntegers::refuse)
+      return refuse(
+          str("the integer ", text_.substr(start, std::min<size_t>(at_ - start, 40)), " has more than 63 bits"));
+    f64 value = 0;
+    if (std::from_chars(first, last, value).ec == std::errc::result_out_of_range) {
+      const std::string_view digits(first, last);
+      const bool tiny = digits.find("e-") != digits.npos || digits.find("E-") != digits.npos ||
+                        digits.starts_with("0.") || digits.starts_with("-0.");
+      if (!tiny) return wrong("a number is too large");
+      value = 0;
+    }
+    return Json(value);
+  }
+
+  std::string_view text_;
   Json::BigIntegers big_;
-  std::vector<Open> open_;
+  size_t at_ = 0;
+  u32 depth_ = 0;
 };
 
 }  // namespace
 
 Result<Json> Json::parse(std::string_view text, BigIntegers big) {
-  TreeMaker maker(big);
-  if (nlohmann::json::sax_parse(text.begin(), text.end(), &maker)) return std::move(maker.root);
-  return invalid("the JSON can't be read: ", maker.problem);
+  if (const size_t bad = utf8::find_invalid(text); bad != text.size())
+    return invalid("the JSON can't be read: it is not valid JSON at byte ", bad, " (not UTF-8)");
+  return Reader(text, big).all();
+}
+
+void Json::push_back(Json item) {
+  if (!array()) data_ = Array();
+  std::get<Array>(data_).push_back(std::move(item));
+}
+void Json::add(std::string_view name, Json member) {
+  if (!object()) data_ = Object();
+  std::get<Object>(data_).push_back({std::string(name), std::move(member)});
 }
 
 const Json* Json::find(std::string_view name) const {
@@ -183,6 +291,26 @@ std::string json_scalar(const Json& value) {
   if (const f64* f = value.real()) return python_float(*f);
   if (const std::string* s = value.text()) return json_quoted(*s);
   return "null";
+}
+
+std::string Json::dump() const {
+  std::string out;
+  const auto quoted = [](std::string bytes) {
+    std::string readable;
+    utf8::drain(bytes, readable);
+    if (!bytes.empty()) readable += utf8::replacement;
+    return json_quoted(readable);
+  };
+  if (array()) {
+    for (const Json& item : items()) out += (out.empty() ? "" : ", ") + item.dump();
+    return "[" + out + "]";
+  }
+  if (object()) {
+    for (const auto& [name, value] : members()) out += (out.empty() ? "" : ", ") + quoted(name) + ": " + value.dump();
+    return "{" + out + "}";
+  }
+  if (real() && !std::isfinite(*real())) return "null";
+  return text() ? quoted(*text()) : json_scalar(*this);
 }
 
 }  // namespace pteron

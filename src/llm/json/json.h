@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // JSON as a tree that keeps the order of members. Of members with the same name the last value counts, at the place of
 // the first, as in Python.
+//
+//   TRY(const Json json, Json::parse(R"({"name": "Ada", "born": 1815})"));
+//   json["name"].string();                                     // "Ada"
+//   Json({{"name", "Ada"}, {"tags", Json::Array{1, true}}}).dump();  // {"name": "Ada", "tags": [1, true]}
 #pragma once
 
 #include <pteron/result.h>
 #include <pteron/types.h>
 
+#include <concepts>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -25,6 +32,15 @@ class Json {
 
   Json();
   explicit Json(Data data);
+  // What it is made of, without saying so. Integers of more than 63 bits are rounded.
+  template <std::integral T>
+  Json(T value);
+  Json(f64 value);
+  Json(const char* text);
+  Json(std::string_view text);
+  Json(std::string text);
+  Json(Array items);
+  Json(std::initializer_list<JsonMember> members);
   Json(const Json&);
   Json(Json&&) noexcept;
   Json& operator=(const Json&);
@@ -46,6 +62,11 @@ class Json {
   const Array* array() const { return std::get_if<Array>(&data_); }
   const Object* object() const { return std::get_if<Object>(&data_); }
   const Data& data() const { return data_; }
+
+  void push_back(Json item);                     // an array's
+  void add(std::string_view name, Json member);  // an object's
+  // As text; what is not UTF-8 becomes a replacement character.
+  std::string dump() const;
 
   // The member of an object, or null.
   const Json* find(std::string_view name) const;
@@ -71,6 +92,21 @@ struct JsonMember {
 // Only here a list of members is a complete type.
 inline Json::Json() = default;
 inline Json::Json(Data data) : data_(std::move(data)) {}
+template <std::integral T>
+inline Json::Json(T value) {
+  if constexpr (std::same_as<T, bool>)
+    data_ = value;
+  else if (std::in_range<i64>(value))
+    data_ = i64(value);
+  else
+    data_ = f64(value);
+}
+inline Json::Json(f64 value) : data_(value) {}
+inline Json::Json(const char* text) : data_(std::string(text)) {}
+inline Json::Json(std::string_view text) : data_(std::string(text)) {}
+inline Json::Json(std::string text) : data_(std::move(text)) {}
+inline Json::Json(Array items) : data_(std::move(items)) {}
+inline Json::Json(std::initializer_list<JsonMember> members) : data_(Object(members)) {}
 inline Json::Json(const Json&) = default;
 inline Json::Json(Json&&) noexcept = default;
 inline Json& Json::operator=(const Json&) = default;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "base/utf8.h"
 #include "llm/regex/regex.h"
 #include "llm/text/characters.h"
-#include "llm/text/utf8.h"
 
 #include <algorithm>
 #include <optional>
@@ -9,12 +9,15 @@
 namespace pteron::regex {
 namespace {
 
-constexpr size_t max_bytes = 64 * 1024;
+constexpr size_t max_bytes = 65'536;
 constexpr u32 max_depth = 64, max_count = 100'000;
 
 CharSet one(u32 c) { return {{c, c}}; }
 bool single(const CharSet& s) { return s.ranges().size() == 1 && s.ranges()[0].first == s.ranges()[0].last; }
-bool is_digit_or_letter(char c) { return (u8(c) | 0x20) - 'a' < 26u || u8(c) - '0' < 10u; }
+bool is_digit_or_letter(char c) {
+  const char lower = char(c | 0x20);
+  return (lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9');
+}
 
 class Parser {
  public:

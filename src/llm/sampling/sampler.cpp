@@ -170,6 +170,11 @@ void Sampler::accept(u32 token) {
   seen.insert(std::ranges::lower_bound(seen, token, {}, &Impl::Seen::token), {token, 1});
 }
 
+void Sampler::take_up(std::span<const u32> answer) {
+  for (u32 token : answer) accept(token);
+  if (impl_->options.temperature > 0) impl_->draws += answer.size();
+}
+
 void Sampler::reset() {
   impl_->seen.clear();
   impl_->draws = 0;

@@ -2,8 +2,8 @@
 #include <pteron/stop_matcher.h>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "llm/text/search.h"
-#include "llm/text/utf8.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "llm/text/characters.h"
 
+#include "base/utf8.h"
 #include "llm/text/unicode.h"
-#include "llm/text/utf8.h"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 #include "llm/tokenizer/added_tokens.h"
 
 #include "base/error.h"
-#include "llm/text/utf8.h"
+#include "base/utf8.h"
 
 #include <algorithm>
 

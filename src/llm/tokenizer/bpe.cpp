@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "llm/tokenizer/bpe.h"
 
-#include "llm/text/utf8.h"
+#include "base/utf8.h"
 #include "llm/tokenizer/byte_alphabet.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "llm/tokenizer/decoder.h"
 
 #include "base/error.h"
-#include "llm/text/utf8.h"
+#include "base/utf8.h"
 #include "llm/tokenizer/byte_alphabet.h"
 #include "llm/tokenizer/normalizer.h"
 

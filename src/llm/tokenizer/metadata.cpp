@@ -3,7 +3,7 @@
 #include "llm/tokenizer/metadata.h"
 
 #include "base/error.h"
-#include "llm/text/utf8.h"
+#include "base/utf8.h"
 #include "llm/tokenizer/patterns.h"
 #include "llm/tokenizer/sentence_piece.h"
 #include "llm/tokenizer/vocabulary_merges.h"

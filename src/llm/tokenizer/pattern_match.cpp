@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/error.h"
-#include "llm/text/utf8.h"
+#include "base/utf8.h"
 #include "llm/tokenizer/pattern.h"
 
 namespace pteron::tokenizer {

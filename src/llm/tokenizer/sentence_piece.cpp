@@ -2,7 +2,7 @@
 #include "llm/tokenizer/sentence_piece.h"
 
 #include "base/error.h"
-#include "llm/text/utf8.h"
+#include "base/utf8.h"
 #include "llm/tokenizer/vocabulary_merges.h"
 
 #include <algorithm>

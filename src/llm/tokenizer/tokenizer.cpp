@@ -2,7 +2,7 @@
 #include <pteron/tokenizer.h>
 
 #include "base/error.h"
-#include "llm/text/utf8.h"
+#include "base/utf8.h"
 #include "llm/tokenizer/added_tokens.h"
 #include "llm/tokenizer/bpe.h"
 #include "llm/tokenizer/decoder.h"

@@ -2,7 +2,7 @@
 #include "llm/tokenizer/unigram.h"
 
 #include "base/error.h"
-#include "llm/text/utf8.h"
+#include "base/utf8.h"
 
 #include <algorithm>
 #include <cfloat>

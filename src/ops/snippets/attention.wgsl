@@ -1,6 +1,6 @@
 // What the kernels of attention share: y = softmax(q·kᵀ·scale + mask)·v, without ever storing all scores. Keys are walked
 // in splits; with one split a kernel writes the answer, with several (PARTIAL) it writes a maximum, a sum and weighted
-// values that attention_merge puts together. Heads share keys in groups (head / heads_per_kv). CAUSAL: query s sees
+// values that attention_merge puts together (snippets/attention_put*.wgsl). Heads share keys in groups (head / heads_per_kv). CAUSAL: query s sees
 // keys up to s + offset.
 struct Params {
   count: u32,       // threads of one query each, where that is how the work is divided
@@ -13,21 +13,17 @@ struct Params {
   offset: u32,
   scale: f32,
   batches: u32,
-  pad0: u32, pad1: u32,
+  tiles: u32,       // of a split, where kernels say so
+  pad: u32,
   q: vec4u,         // strides of batch, head, position; then unused
   k: vec4u,
   v: vec4u,
   y: vec4u,
   mask: vec4u,      // strides of batch, head, query, key
+  turn: vec4u,      // row of the rotary tables, their width, rotated pairs of a head; where attention rotates by itself
 }
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> q: array<q_store>;
-@group(0) @binding(2) var<storage, read> k: array<k_store>;
-@group(0) @binding(3) var<storage, read> v: array<v_store>;
-@group(0) @binding(4) var<storage, read> mask: array<mask_store>;
-@group(0) @binding(5) var<storage, read_write> y: array<y_store>;
 
-const LOWEST = -3.4028234663852886e38;
 const CHUNKS = (D + 3u) / 4u;
 const VALUE_CHUNKS = (VALUE_D + 3u) / 4u;
 
@@ -37,6 +33,13 @@ fn k_four(i: u32, left: u32) -> vec4f {
     return vec4f(k_quad(i / 4u));
   }
   let v = vec4f(f32(k_get(i)), f32(k_get(i + 1u)), f32(k_get(i + 2u)), f32(k_get(i + 3u)));
+  return select(vec4f(), v, vec4u(0u, 1u, 2u, 3u) < vec4u(left));
+}
+fn q_four(i: u32, left: u32) -> vec4f {
+  if (D % 4u == 0u) {
+    return q_quad(i / 4u) * p.scale;
+  }
+  let v = vec4f(q_get(i), q_get(i + 1u), q_get(i + 2u), q_get(i + 3u)) * p.scale;
   return select(vec4f(), v, vec4u(0u, 1u, 2u, 3u) < vec4u(left));
 }
 fn v_four(i: u32) -> vec4f {
@@ -54,24 +57,4 @@ fn weights(v: vec4f) -> vec4f {
 fn end_of(split: u32, query: u32) -> u32 {
   let end = min((split + 1u) * p.split_keys, p.keys);
   return select(end, min(end, query + p.offset + 1u), CAUSAL);
-}
-
-// Where the results of a query start, and how they are written.
-fn partial_base(batch: u32, head: u32, query: u32, split: u32) -> u32 {
-  return (((batch * p.heads + head) * p.queries + query) * p.splits + split) * (VALUE_D + 2u);
-}
-fn put_statistics(batch: u32, head: u32, query: u32, split: u32, top: f32, sum: f32) {
-  if (PARTIAL) {
-    let base = partial_base(batch, head, query, split);
-    y[base] = y_store(top);
-    y[base + 1u] = y_store(sum);
-  }
-}
-fn put_value(batch: u32, head: u32, query: u32, split: u32, d: u32, value: f32, sum: f32) {
-  if (PARTIAL) {
-    y[partial_base(batch, head, query, split) + 2u + d] = y_store(value);
-  } else {
-    let at = batch * p.y.x + head * p.y.y + query * p.y.z + d;
-    y[at] = y_store(select(value / sum, 0.0, p.keys == 0u));
-  }
 }

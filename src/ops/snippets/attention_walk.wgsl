@@ -1,5 +1,7 @@
 // A thread's walk over keys, four at a time, for HEADS heads that share them, with running maxima, sums and weighted
 // values (online softmax). The kernel gives k_chunk and v_chunk: four elements of a key or value that starts at `at`.
+const LOWEST = -3.4028234663852886e38;
+
 struct Walk {
   q: array<vec4f, HEADS * CHUNKS>,
   top: array<f32, HEADS>,

@@ -14,6 +14,16 @@ fn minimum(a: f32, b: f32) -> f32 { return keep_nan(a, keep_nan(b, min(a, b))); 
 fn maximum(a: f32, b: f32) -> f32 { return keep_nan(a, keep_nan(b, max(a, b))); }
 // NaN is true; so are numbers that are too small for arithmetic.
 fn truth(a: f32) -> bool { return magnitude_bits(a) != 0u; }
+fn is_infinite(a: f32) -> bool { return magnitude_bits(a) == 0x7f800000u; }
+
+// Numbers too large for a fraction are whole.
+fn whole_below(a: f32) -> f32 { return keep_nan(a, floor(a)); }
+fn whole_above(a: f32) -> f32 { return keep_nan(a, ceil(a)); }
+fn whole_part(a: f32) -> f32 { return keep_nan(a, trunc(a)); }
+fn whole_nearest(a: f32) -> f32 { return keep_nan(a, round(a)); }
+fn direction(a: f32) -> f32 {
+  return select(select(1.0, -1.0, (bitcast<u32>(a) >> 31u) != 0u), 0.0, is_nan(a) || !truth(a));
+}
 
 // Rounds towards zero and saturates; NaN gives 0.
 fn to_integer(a: f32) -> i32 {
@@ -50,6 +60,12 @@ fn remainder(a: f32, b: f32) -> f32 {
   let mantissa = rest << up;
   let scaled = select(mantissa, (mantissa & 0x7fffffu) | ((exponent - up) << 23u), mantissa > 0x7fffffu);
   return from_bits(scaled | (bitcast<u32>(a) & 0x80000000u));
+}
+
+// The same with b's sign, as Python has it.
+fn modulo(a: f32, b: f32) -> f32 {
+  let rest = remainder(a, b);
+  return select(rest, rest + b, rest != 0.0 && (rest < 0.0) != (b < 0.0));
 }
 
 // The quotient is rounded to a whole number where it is known to be one: a GPU's division may be a little off.

@@ -42,6 +42,12 @@ struct Params {
   pad_x: i32,
   dilation_y: i32,
   dilation_x: i32,
+  in_depth: u32,      // where it is a volume: sections_y counts taps along the depth and, within them, the height
+  out_height: u32,
+  taps_y: u32,
+  stride_z: u32,
+  pad_z: i32,
+  dilation_z: i32,
 }
 @group(0) @binding(0) var<uniform> p: Params;
 

@@ -1,5 +1,7 @@
-// Where four neighbouring results of a convolution take their values for one tap of its filter.
+// Where four neighbouring results of a convolution take their values for one tap of its filter. VOLUME: there is a third
+// axis, z, in front of the others.
 struct Spots {
+  z: vec4i,
   y: vec4i,
   x: vec4i,
 }
@@ -12,7 +14,12 @@ struct Sources {
 fn spots(column: u32) -> Spots {
   let i = vec4u(column) + vec4u(0u, 1u, 2u, 3u);
   let y = i / p.out_width;
-  return Spots(vec4i(y), vec4i(i - y * p.out_width));
+  let x = i - y * p.out_width;
+  if (VOLUME) {
+    let z = y / p.out_height;
+    return Spots(vec4i(z), vec4i(y - z * p.out_height), vec4i(x));
+  }
+  return Spots(vec4i(), vec4i(y), vec4i(x));
 }
 
 // One axis. TRANSPOSED: an input at i reaches the outputs i · stride − pad + tap · dilation.
@@ -25,9 +32,20 @@ fn axis_source(result: vec4i, tap: u32, stride: u32, pad: i32, dilation: i32) ->
   return result * i32(stride) + vec4i(i32(tap) * dilation - pad);
 }
 
-fn sources(at: Spots, tap_y: u32, tap_x: u32) -> Sources {
+fn within(at: vec4i, size: u32) -> vec4<bool> {
+  return (at >= vec4i(0)) & (at < vec4i(i32(size)));
+}
+
+fn sources(at: Spots, section_y: u32, tap_x: u32) -> Sources {
+  let tap_y = select(section_y, section_y % p.taps_y, VOLUME);
   let y = axis_source(at.y, tap_y, p.stride_y, p.pad_y, p.dilation_y);
   let x = axis_source(at.x, tap_x, p.stride_x, p.pad_x, p.dilation_x);
-  let inside = (y >= vec4i(0)) & (x >= vec4i(0)) & (y < vec4i(i32(p.in_height))) & (x < vec4i(i32(p.in_width)));
-  return Sources(select(vec4u(0u), vec4u(y) * p.in_width + vec4u(x), inside), inside);
+  var inside = within(y, p.in_height) & within(x, p.in_width);
+  var row = vec4u(y);
+  if (VOLUME) {
+    let z = axis_source(at.z, section_y / p.taps_y, p.stride_z, p.pad_z, p.dilation_z);
+    inside = inside & within(z, p.in_depth);
+    row += vec4u(z) * p.in_height;
+  }
+  return Sources(select(vec4u(0u), row * p.in_width + vec4u(x), inside), inside);
 }

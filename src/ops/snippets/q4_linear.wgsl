@@ -3,9 +3,9 @@
 // PAIRED, the same four of two weights whose results go through `pair` (gate and up projection, or two planes of one
 // weight). The specialisation binds x, w and scales and gives what is optional:
 //   NORM       x is normalised first: x · rsqrt(mean(x²) + eps) · norm_at
-//   CORRECTED  adds Σ_g correction_at(g) · Σ_{k∈g} x_k, which makes weights of another offset exact
+//   CORRECTED  adds Σ_g correction4(g) · Σ_{k∈g} x_k, which makes weights of another offset exact
 //   PLANES     the pair is two planes of one weight: only the first has a correction and a bias
-//   bias_at, residual_at, store0 … store2 (up to three outputs)
+//   bias_at, scale4, residual_get, store0 … store2 (up to three outputs)
 struct Params {
   count: u32,        // threads, where each has a lane of its own
   lanes: u32,
@@ -66,7 +66,7 @@ fn put(part: u32, row: u32, column: u32, v: vec4f) {
     }
     let at = row * columns + column + c;
     if (part == 0u) {
-      store0(at, v[c] + residual_at(at));
+      store0(at, v[c] + residual_get(at));
     } else if (part == 1u) {
       store1(at, v[c]);
     } else {

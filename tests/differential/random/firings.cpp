@@ -3,8 +3,8 @@
 
 #include "base/text.h"
 #include "gpu/environment.h"
-#include "graph/context.h"
 #include "graph/pass.h"
+#include "runtime/device_inside.h"
 
 #include <algorithm>
 
@@ -17,12 +17,11 @@ std::string plan_of(Bytes blob, const graph::CompileOptions& options) {
   const auto parsed = format::read_delegate_graph(blob, *header);
   auto graph = graph::build_graph(*parsed, {0, {0, blob.size()}}, {});
   if (!graph) return "";
-  const gpu::DeviceInfo& device = test::device().context()->info();
-  if (!graph::run_passes(*graph, device, options)) return "";
-  std::string out;
-  for (const graph::Op& op : graph->ops) out += str(op.name, " ", join(op.args), "\n");
+  const gpu::DeviceInfo& device = context_of(test::device())->info();
   const auto compiled = graph::compile(*std::move(graph), device, options);
   if (!compiled) return "";
+  std::string out;
+  for (const graph::Op& op : (*compiled)->graph.ops) out += str(op.name, " ", join(op.args), "\n");
   for (const graph::OpPlan& plan : (*compiled)->ops)
     out += plan.is_constant && !plan.variants.empty() ? "once " : "always ";
   for (u32 id = 0; id < (*compiled)->graph.values.size(); ++id) out += str(" ", (*compiled)->facts.effects.memory(id));

@@ -2,6 +2,7 @@
 // Ops that look elements up by indices in another tensor.
 #include "differential/reference/interpreter.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace pteron::reference {
@@ -44,9 +45,47 @@ void index_select(Call& op) {
   op.give(std::move(y));
 }
 
+// What several indices say together: which places of x an element of x[indices] stands for.
+struct Places {
+  Dims dims;                // of x[indices]
+  std::vector<size_t> all;  // in x
+};
+Places places_of(Call& op) {
+  const Array& x = op.tensor(0);
+  Dims shape;
+  std::vector<bool> indexed(x.dims.size());
+  size_t first = x.dims.size(), last = 0, number = 0;
+  for (u32 axis = 0; axis < op.items(1); ++axis) {
+    if (op.item_is_null(1, axis)) continue;
+    shape = broadcast(shape, op.item(1, axis).dims);
+    indexed[axis] = true;
+    first = std::min<size_t>(first, axis), last = axis, ++number;
+  }
+  const size_t start = last - first + 1 == number ? first : 0;  // where the indices' axes are in the result
+  Places out;
+  for (size_t axis = 0; axis < x.dims.size(); ++axis) {
+    if (axis == start) out.dims.insert(out.dims.end(), shape.begin(), shape.end());
+    if (!indexed[axis]) out.dims.push_back(x.dims[axis]);
+  }
+  const Dims strides = strides_of(x.dims);
+  each(out.dims, [&](const Dims& index, i64) {
+    const Dims chosen(index.begin() + i64(start), index.begin() + i64(start + shape.size()));
+    i64 offset = 0;
+    for (size_t axis = 0, next = 0; axis < x.dims.size(); ++axis) {
+      if (next == start) next += shape.size();
+      const i64 i = indexed[axis] ? checked(at(op.item(1, u32(axis)), chosen), x.dims[axis], true) : index[next++];
+      offset += i * strides[axis];
+    }
+    out.all.push_back(size_t(offset));
+  });
+  return out;
+}
+
 void index(Call& op) {
-  for (u32 axis = 0; axis < op.items(1); ++axis)
-    if (!op.item_is_null(1, axis)) return op.give(slices(op.tensor(0), axis, op.item(1, axis), true));
+  const Places places = places_of(op);
+  Array y = op.make(places.dims);
+  for (size_t i = 0; i < y.data.size(); ++i) y.data[i] = op.tensor(0).data[places.all[i]];
+  op.give(std::move(y));
 }
 
 void gather(Call& op) {

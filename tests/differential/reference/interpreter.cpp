@@ -9,9 +9,9 @@ namespace {
 const std::map<std::string_view, void (*)(Call&)>& rules() {
   static const auto all = [] {
     std::map<std::string_view, void (*)(Call&)> out;
-    for (const OpRules& family :
-         {elementwise_rules, comparison_rules, movement_rules, indexing_rules, reduction_rules, norm_rules,
-          matrix_rules, image_rules, quantized_rules, attention_rules, symbol_rules})
+    for (const OpRules& family : {elementwise_rules, comparison_rules, movement_rules, indexing_rules, reduction_rules,
+                                  norm_rules, matrix_rules, image_rules, resizing_rules, quantized_rules,
+                                  attention_rules, symbol_rules, function_rules, line_rules})
       for (const OpRule& rule : family) out.emplace(rule.name, rule.run);
     return out;
   }();
@@ -136,9 +136,9 @@ void Call::give(u32 item, Array y) {
   store(std::get<format::GraphValueList>(at(u32(call_.args.size() - 1))).items.at(item), std::move(y));
 }
 
-void Call::give_integer(i64 v) {
+void Call::give_number(f64 v) {
   Array y(DType::i64, {});
-  y.data[0] = f64(v);
+  y.data[0] = v;
   if (is_symbol(in_.graph_.file.values[call_.args.back()])) in_.cells_[call_.args.back()] = std::move(y);
 }
 

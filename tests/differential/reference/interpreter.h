@@ -27,7 +27,7 @@ class Interpreter {
 
   static bool knows(std::string_view op);
 
-  // A symbolic integer is an array of one element.
+  // A symbolic number is an array of one element.
   std::vector<Array> execute(std::span<const Array> inputs);
   void reset();  // constants as in the file
 
@@ -38,7 +38,7 @@ class Interpreter {
   const Graph& graph_;
   Noise noise_;
   std::vector<u32> cell_;     // by value
-  std::vector<Array> cells_;  // a tensor, or a symbolic integer
+  std::vector<Array> cells_;  // a tensor, or a symbolic number
 };
 
 // An op and its arguments. The last one is the result.
@@ -56,6 +56,7 @@ class Call {
   bool flag_or(u32 arg, bool otherwise) const { return is_null(arg) ? otherwise : number(arg) != 0; }
   std::string text_or(u32 arg, std::string otherwise) const;
   Dims ints(u32 arg) const;  // empty if it is null
+  std::vector<f64> numbers(u32 arg) const { return std::get<std::vector<f64>>(at(arg)); }
   size_t items(u32 arg) const;
   bool item_is_null(u32 arg, u32 item) const;
   const Array& item(u32 arg, u32 item) const;
@@ -70,7 +71,7 @@ class Call {
   void give(Array y) { store(call_.args.back(), std::move(y)); }
   size_t results() const { return items(u32(call_.args.size() - 1)); }
   void give(u32 item, Array y);
-  void give_integer(i64 v);
+  void give_number(f64 v);
   // Writes an argument in place.
   void overwrite(u32 arg, Array y) { store(call_.args[arg], std::move(y)); }
 
@@ -91,6 +92,7 @@ struct OpRule {
 };
 using OpRules = std::span<const OpRule>;
 extern const OpRules elementwise_rules, comparison_rules, movement_rules, indexing_rules, reduction_rules, norm_rules,
-    matrix_rules, image_rules, quantized_rules, attention_rules, symbol_rules;
+    matrix_rules, image_rules, resizing_rules, quantized_rules, attention_rules, symbol_rules, function_rules,
+    line_rules;
 
 }  // namespace pteron::reference

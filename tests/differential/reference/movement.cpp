@@ -43,10 +43,15 @@ void unsqueeze(Call& op) {
   reshape(op, dims);
 }
 
+// Of some axes, of one, or of all.
 void squeeze(Call& op) {
   const Dims& from = op.tensor(0).dims;
   std::vector<bool> gone(from.size());
-  for (i64 axis : op.ints(1)) {
+  Dims axes(from.size());
+  for (size_t i = 0; i < axes.size(); ++i) axes[i] = i64(i);
+  if (op.name().ends_with(".dims")) axes = op.ints(1);
+  if (op.name().ends_with(".dim")) axes = {op.integer(1)};
+  for (i64 axis : axes) {
     if (axis < 0) axis += i64(from.size());
     if (size_t(axis) < from.size()) gone[size_t(axis)] = from[size_t(axis)] == 1;
   }
@@ -71,6 +76,45 @@ void permute_to(Call& op, Dims order) {
 }
 void permute(Call& op) { permute_to(op, op.ints(1)); }
 void transpose(Call& op) { permute_to(op, op.tensor(0).rank() < 2 ? Dims(op.tensor(0).dims.size(), 0) : Dims{1, 0}); }
+
+void swap_axes(Call& op) {
+  const i64 rank = op.tensor(0).rank();
+  Dims order(size_t(rank), 0);
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i64(i);
+  if (rank > 0) std::swap(order[size_t(op.axis(1, rank))], order[size_t(op.axis(2, rank))]);
+  permute_to(op, order);
+}
+
+// Any walk over the memory.
+void as_strided(Call& op) {
+  const Array& x = op.tensor(0);
+  const Dims strides = op.ints(2);
+  const i64 offset = op.integer_or(3, 0);
+  Array y(x.dtype, op.ints(1));
+  each(y.dims, [&](const Dims& index, i64 i) {
+    i64 from = offset;
+    for (size_t a = 0; a < index.size(); ++a) from += index[a] * strides[a];
+    y.data[size_t(i)] = x.data.at(size_t(from));
+  });
+  op.give(std::move(y));
+}
+
+void diagonal(Call& op) {
+  const Array& x = op.tensor(0);
+  const i64 offset = op.integer_or(1, 0);
+  const size_t a = size_t(op.axis(2, x.rank())), b = size_t(op.axis(3, x.rank()));
+  const i64 below = std::max<i64>(-offset, 0), above = std::max<i64>(offset, 0);
+  Dims dims;
+  for (size_t i = 0; i < x.dims.size(); ++i)
+    if (i != a && i != b) dims.push_back(x.dims[i]);
+  dims.push_back(std::max<i64>(std::min(x.dims[a] - below, x.dims[b] - above), 0));
+  op.give(moved(x, dims, [&](const Dims& index) {
+    Dims from(x.dims.size());
+    for (size_t i = 0, next = 0; i < from.size(); ++i)
+      from[i] = i == a ? index.back() + below : i == b ? index.back() + above : index[next++];
+    return from;
+  }));
+}
 
 Array part(const Array& x, i64 axis, i64 start, i64 length, i64 step) {
   Dims dims = x.dims;
@@ -116,6 +160,22 @@ void split(Call& op) {
   for (i64 size : op.ints(1)) {
     op.give(item++, part(x, axis, start, size, 1));
     start += size;
+  }
+}
+
+void split_equally(Call& op) {
+  const Array x = op.tensor(0);
+  const i64 axis = op.axis(2, x.rank()), size = op.integer(1);
+  for (u32 i = 0; i < op.results(); ++i) op.give(i, part(x, axis, i * size, std::min(size, x.dim(axis) - i * size), 1));
+}
+
+void unbind(Call& op) {
+  const Array x = op.tensor(0);
+  const i64 axis = op.axis(1, x.rank());
+  for (u32 i = 0; i < op.results(); ++i) {
+    Array y = part(x, axis, i, 1, 1);
+    y.dims.erase(y.dims.begin() + axis);
+    op.give(i, std::move(y));
   }
 }
 
@@ -190,6 +250,57 @@ void pad(Call& op) {
   op.give(std::move(y));
 }
 
+// Margins that mirror the input, or repeat its edge.
+void repeating_pad(Call& op) {
+  const Array& x = op.tensor(0);
+  const bool mirrors = op.name().find("reflection") != std::string::npos;
+  const Dims margins = op.ints(1);
+  Dims dims = x.dims, low(x.dims.size(), 0);
+  for (size_t i = 0; i + 1 < margins.size(); i += 2) {
+    const size_t axis = dims.size() - 1 - i / 2;
+    low[axis] = margins[i];
+    dims[axis] += margins[i] + margins[i + 1];
+  }
+  op.give(moved(x, dims, [&](Dims index) {
+    for (size_t a = 0; a < index.size(); ++a) {
+      const i64 last = x.dims[a] - 1, from = index[a] - low[a];
+      index[a] = !mirrors ? std::clamp<i64>(from, 0, last) : from < 0 ? -from : from > last ? 2 * last - from : from;
+    }
+    return index;
+  }));
+}
+
+void roll(Call& op) {
+  const Array& x = op.tensor(0);
+  const Dims shifts = op.ints(1), axes = op.ints(2);
+  Array y = x;
+  for (size_t k = 0; k < shifts.size(); ++k) {
+    const Array from = y;
+    const size_t axis = axes.empty() ? 0 : size_t(axes[k] < 0 ? axes[k] + x.rank() : axes[k]);
+    const i64 size = axes.empty() ? x.size() : x.dims[axis], inner = axes.empty() ? 1 : strides_of(x.dims)[axis];
+    for (i64 i = 0; i < y.size(); ++i) {
+      const i64 at = i / inner % size, source = ((at - shifts[k]) % size + size) % size;
+      y.data[size_t(i)] = from.data[size_t(i + (source - at) * inner)];
+    }
+  }
+  op.give(std::move(y));
+}
+
+// [.., C, H·r, W·r] becomes [.., C·r², H, W].
+void pixel_unshuffle(Call& op) {
+  const Array& x = op.tensor(0);
+  const i64 r = op.integer(1);
+  const size_t c = x.dims.size() - 3;
+  Dims dims = x.dims;
+  dims[c] *= r * r, dims[c + 1] /= r, dims[c + 2] /= r;
+  op.give(moved(x, dims, [&](Dims index) {
+    const i64 place = index[c] % (r * r);
+    index[c] /= r * r;
+    index[c + 1] = index[c + 1] * r + place / r, index[c + 2] = index[c + 2] * r + place % r;
+    return index;
+  }));
+}
+
 // [.., C·r², H, W] becomes [.., C, H·r, W·r].
 void pixel_shuffle(Call& op) {
   const Array& x = op.tensor(0);
@@ -227,7 +338,15 @@ constexpr OpRule rules[] = {
     {"dim_order_ops._clone_dim_order.default", clone},
     {"aten.view_copy.default", view},
     {"aten.unsqueeze_copy.default", unsqueeze},
+    {"aten._unsafe_view.default", view},
     {"aten.squeeze_copy.dims", squeeze},
+    {"aten.squeeze_copy.dim", squeeze},
+    {"aten.squeeze_copy.default", squeeze},
+    {"aten.transpose_copy.int", swap_axes},
+    {"aten.as_strided_copy.default", as_strided},
+    {"aten.diagonal_copy.default", diagonal},
+    {"aten.split_copy.Tensor", split_equally},
+    {"aten.unbind_copy.int", unbind},
     {"aten.permute_copy.default", permute},
     {"aten.permute.default", permute},
     {"aten.t_copy.default", transpose},
@@ -239,7 +358,15 @@ constexpr OpRule rules[] = {
     {"aten.repeat.default", repeat},
     {"aten.flip.default", flip},
     {"aten.constant_pad_nd.default", pad},
+    {"aten.reflection_pad1d.default", repeating_pad},
+    {"aten.reflection_pad2d.default", repeating_pad},
+    {"aten.reflection_pad3d.default", repeating_pad},
+    {"aten.replication_pad1d.default", repeating_pad},
+    {"aten.replication_pad2d.default", repeating_pad},
+    {"aten.replication_pad3d.default", repeating_pad},
+    {"aten.roll.default", roll},
     {"aten.pixel_shuffle.default", pixel_shuffle},
+    {"aten.pixel_unshuffle.default", pixel_unshuffle},
     {"aten.unfold_copy.default", unfold},
 };
 

@@ -2,6 +2,7 @@
 // Sums, extremes and softmax along axes.
 #include "differential/reference/interpreter.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace pteron::reference {
@@ -41,10 +42,10 @@ std::vector<bool> axes_of(const Array& x, const Dims& axes) {
 }
 
 template <class Fn>
-void reduce(Call& op, const std::vector<bool>& gone, Fn fn) {
+void reduce(Call& op, const std::vector<bool>& gone, Fn fn, bool keeps = true) {
   const Array& x = op.tensor(0);
   const Rows rows = rows_of(x, gone);
-  Array y = op.make(result_dims(rows, gone, op.flag_or(2, false)));
+  Array y = op.make(result_dims(rows, gone, keeps && op.flag_or(2, false)));
   for (size_t row = 0; row < rows.elements.size(); ++row) y.data[row] = fn(x, rows.elements[row]);
   op.give(std::move(y));
 }
@@ -84,6 +85,38 @@ void extreme_index(Call& op) {
          [&](const Array& x, const std::vector<size_t>& row) { return f64(extreme(x, row, largest)); });
 }
 
+// Ops over everything, over one axis and over several, by the part of their name behind the point.
+template <class Fn>
+void reduce_by_name(Call& op, Fn fn) {
+  const Array& x = op.tensor(0);
+  const bool all = op.name().ends_with(".default"), several = op.name().ends_with(".dims");
+  reduce(op, axes_of(x, all ? Dims() : several ? op.ints(1) : Dims{op.integer(1)}), fn, !all);
+}
+void any(Call& op) {
+  reduce_by_name(op, [](const Array& x, const std::vector<size_t>& row) {
+    return f64(std::ranges::any_of(row, [&](size_t i) { return x.data[i] != 0; }));
+  });
+}
+void product(Call& op) {
+  reduce_by_name(op, [&](const Array& x, const std::vector<size_t>& row) {
+    f64 total = 1;
+    for (size_t i : row) total *= x.data[i];
+    return is_float(op.dtype()) ? op.noisy(total, std::abs(total), f64(row.size()) + 2) : total;
+  });
+}
+void mean_of_all(Call& op) {
+  reduce_by_name(op, [&](const Array& x, const std::vector<size_t>& row) {
+    f64 total = 0, scale = 0;
+    for (size_t i : row) total += x.data[i], scale += std::abs(x.data[i]);
+    return op.noisy(total / f64(row.size()), scale / f64(row.size()), f64(row.size()) + 2);
+  });
+}
+void extreme_of_all(Call& op) {
+  reduce_by_name(op, [&](const Array& x, const std::vector<size_t>& row) {
+    return x.data[row[extreme(x, row, op.name() == "aten.max.default")]];
+  });
+}
+
 void softmax(Call& op) {
   const bool logarithm = op.name() == "aten._log_softmax.default";
   const Array& x = op.tensor(0);
@@ -105,10 +138,22 @@ void softmax(Call& op) {
 }
 
 constexpr OpRule rules[] = {
-    {"aten.sum.dim_IntList", sum},          {"aten.mean.dim", sum},
-    {"aten.amax.default", extreme_value},   {"aten.amin.default", extreme_value},
-    {"aten.argmax.default", extreme_index}, {"aten.argmin.default", extreme_index},
-    {"aten._softmax.default", softmax},     {"aten._log_softmax.default", softmax},
+    {"aten.sum.dim_IntList", sum},
+    {"aten.mean.dim", sum},
+    {"aten.amax.default", extreme_value},
+    {"aten.amin.default", extreme_value},
+    {"aten.argmax.default", extreme_index},
+    {"aten.argmin.default", extreme_index},
+    {"aten._softmax.default", softmax},
+    {"aten._log_softmax.default", softmax},
+    {"aten.any.default", any},
+    {"aten.any.dim", any},
+    {"aten.any.dims", any},
+    {"aten.prod.default", product},
+    {"aten.prod.dim_int", product},
+    {"aten.mean.default", mean_of_all},
+    {"aten.max.default", extreme_of_all},
+    {"aten.min.default", extreme_of_all},
 };
 
 }  // namespace

@@ -116,7 +116,7 @@ export class Conversation {
     this.#update();
     let text = '';
     try {
-      const answer = model.chat(withSystem(this.#messages), { ...settings(), ...chosen, signal: this.#running.signal });
+      const answer = model.chat(withSystem(this.#messages), { slide: true, ...settings(), ...chosen, signal: this.#running.signal });
       const pace = new Pace();
       for await (const piece of answer) {
         text += piece.text;

@@ -18,14 +18,19 @@ export const tests: Record<string, () => Promise<void>> = {
   async 'a device that is lost in an answer is opened again and the answer goes on'() {
     await withDevices(async (devices) => {
       await withModel(async (model) => {
-        const whole = await answerOf(model);
         const before = await sent(file);
-        const answer = model.chat(question, { maxTokens: 12 });
-        let pieces = 0;
-        for await (const _ of answer) if (++pieces === 4) devices.at(-1)?.destroy();
-        const result = await answer.result;
-        expect(result.recoveries === 1 && devices.length === 2, `${result.recoveries} recoveries, ${devices.length} devices`);
-        expect(result.text === whole, `'${result.text}' instead of '${whole}'`);
+        // Drawn tokens, penalties and grammars go on as if nothing had happened.
+        const kinds = [{}, { temperature: 1.2, seed: 5, frequencyPenalty: 2 }, { regex: '[a-f]{3}( [0-9]{4})+', temperature: 1 }];
+        for (const [i, kind] of kinds.entries()) {
+          const options = { maxTokens: 12, ...kind };
+          const whole = await model.chat(question, options).result;
+          const answer = model.chat(question, options);
+          let pieces = 0;
+          for await (const _ of answer) if (++pieces === 4) devices.at(-1)?.destroy();
+          const result = await answer.result;
+          expect(result.recoveries === 1 && devices.length === i + 2, `${result.recoveries} recoveries, ${devices.length} devices`);
+          expect(result.text === whole.text && result.promptTokens === whole.promptTokens, `'${result.text}' instead of '${whole.text}'`);
+        }
         expect((await sent(file)) === before, 'the model was fetched again instead of taken from the cache');
       }, { worker: false });
     });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the browser version promises; each runs in the page. Names are the promises.
 import {
-  Engine, fromBlob, fromUrl, openDevice, tensor, type Method, type Program, type Tensor,
+  Engine, fromBlob, fromUrl, openDevice, tensor, type Epilogue, type Method, type Program, type Tensor,
 } from '../../src/index.ts';
 import { expect, expectError } from './expect.ts';
 import { difference, fetchBytes } from './fixture.ts';
@@ -138,9 +138,12 @@ export const tests: Record<string, () => Promise<void>> = {
   async 'an epilogue gives the best token'() {
     const [run] = (await readRuns()) as [Run];
     using engine = await Engine.create();
-    using program = await engine.load(await fromUrl(model), { epilogues: [{ kind: 'argMax' }, { kind: 'topK', k: 4 }] });
-    using method = await program.method();
-    const [best, values, indices] = await method.run(step(run.prompt_ids, 0), [1, 2, 3]);
+    using program = await engine.load(await fromUrl(model));
+    const epilogues: Epilogue[] = [{ kind: 'argMax' }, { kind: 'topK', k: 4 }, { kind: 'logSumExp', rows: 'all' }];
+    using method = await program.method('forward', { epilogues });
+    const [best, values, indices, sums] = await method.run(step(run.prompt_ids, 0), [1, 2, 3, 4]);
+    expect(Number(sums?.data[0]) > Number(values?.data[0]), `log-sum-exp ${sums?.data[0]}`);
+    await expectError('invalid', 'output 9', () => method.run(step(run.prompt_ids, 0), [9]));
     expect(Number(best?.data[0]) === run.generated_ids[0], `token ${best?.data[0]}`);
     expect(values?.data.length === 4 && Number(indices?.data[0]) === run.generated_ids[0], 'topK disagrees');
     expect(method.stats().readBackBytes < 512, `${method.stats().readBackBytes} bytes were read back`);

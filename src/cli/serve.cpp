@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/cli.h"
+#include "cli/tuning.h"
+#include "server/server.h"
+
+#include <nlohmann/json.hpp>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+
+namespace pteron::cli {
+namespace {
+
+struct Options : Common {
+  std::vector<std::string> models;
+  std::string tokenizer, chat_template;
+  server::ServerOptions server;
+  u64 kv_memory_mib = 1024;
+  u32 body_mib = 8, time_seconds = 600, grace_seconds = 30, ping_seconds = 10, read_seconds = 10;
+  std::string api_key;
+};
+
+// Blocked in every thread from now on, so that only `wait` sees them.
+class Signals {
+ public:
+  Signals() {
+    sigemptyset(&set_);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set_, signal);
+    pthread_sigmask(SIG_BLOCK, &set_, nullptr);
+    std::signal(SIGPIPE, SIG_IGN);
+  }
+  int wait() const {
+    int signal = 0;
+    sigwait(&set_, &signal);
+    return signal;
+  }
+
+ private:
+  sigset_t set_;
+};
+
+server::ModelTable::Load loader(const Options& options) {
+  return [&options](const std::string& path) -> Result<LanguageModel> {
+    TRY(LoadOptions load, options.load_options());
+    load.share_device = true;
+    TRY_DO(apply_tuning(options, path, load));
+    return LanguageModel::load(
+        path, {.load = std::move(load), .tokenizer = options.tokenizer, .chat_template = options.chat_template});
+  };
+}
+
+server::ModelTable::LoadEncoder encoder_loader(const Options& options) {
+  return [&options](const std::string& path) -> Result<std::optional<server::Encoder>> {
+    TRY(LoadOptions load, options.load_options());
+    load.share_device = true;
+    TRY(const Program program, Program::load(path, load));
+    if (!server::Encoder::is_one(program)) return std::nullopt;
+    return server::Encoder::load(path, std::move(load), "");
+  };
+}
+
+void settle(Options& options) {
+  server::ServerOptions& s = options.server;
+  s.scheduler.kv_memory = options.kv_memory_mib << 20;
+  s.scheduler.ping = std::chrono::seconds(options.ping_seconds);
+  s.http.head_time = std::chrono::seconds(options.read_seconds);
+  s.http.body_time = 6 * s.http.head_time;
+  s.http.body_bytes = size_t(options.body_mib) << 20;
+  s.service.limits.time = std::chrono::seconds(options.time_seconds);
+  s.service.api_key = options.api_key;
+  if (const char* key = std::getenv("PTERON_API_KEY"); key && options.api_key.empty()) s.service.api_key = key;
+  s.access_log = !options.quiet;
+}
+
+void announce_server(const server::Server& server, const server::ModelTable& models, const Options& options) {
+  const std::string url = "http://" + server.address();
+  std::vector<std::string> names;
+  for (const server::ModelPtr& model : models.all()) names.push_back(model->id);
+  for (const server::EncoderPtr& encoder : models.encoders()) names.push_back(encoder->id);
+  if (options.json)
+    std::printf("%s\n", nlohmann::json{{"url", url}, {"models", names}}.dump().c_str());
+  else
+    std::printf("Serving %s at %s\n", join(names).c_str(), url.c_str());
+  std::fflush(stdout);
+}
+
+Status run(Options& options) {
+  const Signals signals;
+  settle(options);
+  server::ModelTable models(loader(options), encoder_loader(options));
+  for (const std::string& path : options.models) TRY_DO(models.add(path));
+  if (!options.quiet) {
+    TRY(const DeviceOptions wanted, options.device_options());
+    TRY(const Device device, Device::shared(wanted));
+    announce(device);
+  }
+  TRY(const auto server, server::Server::open(models, options.server));
+  announce_server(*server, models, options);
+  while (signals.wait() == SIGHUP) {
+    for (const Error& error : models.reload()) report(error);
+    server->forget_old_models();
+  }
+  server->stop(std::chrono::seconds(options.grace_seconds));
+  return {};
+}
+
+}  // namespace
+
+void add_serve(Command& app, int& exit_code) {
+  auto* command = app.add_subcommand("serve", "Serve language models with the API of OpenAI");
+  auto options = std::make_shared<Options>();
+  server::ServerOptions& s = options->server;
+  server::RequestLimits& limits = s.service.limits;
+  command->add_option("MODEL", &options->models, "Programs (.pte); requests name one by its file's name")->required();
+  command->add_option("--host", &s.host, "Address to listen on; others than this machine's let everyone in")
+      ->show_default();
+  const auto number = [&](const char* name, u32* value, const char* help) {
+    command->add_option(name, value, help)->check(check_whole_number<u32>)->show_default();
+  };
+  number("--port", &s.port, "0: any that is free");
+  number("--parallel", &s.scheduler.parallel, "Answers that are made at the same time");
+  number("--queue", &s.scheduler.queue, "Answers that may wait; more requests are refused");
+  number("--chunk", &s.scheduler.chunk, "Tokens of a prompt that are read between two tokens of other answers");
+  number("--max-tokens", &limits.max_tokens, "Longest answer, in tokens");
+  number("--max-choices", &limits.max_choices, "Most answers to one request");
+  number("--connections", &s.http.connections, "Most connections at the same time");
+  number("--max-body", &options->body_mib, "Longest request, in MiB");
+  number("--read-time", &options->read_seconds,
+         "Longest time for a request's head to arrive, in seconds; its body gets six times as much");
+  number("--time-limit", &options->time_seconds, "Longest time for a request, in seconds");
+  number("--grace", &options->grace_seconds, "Seconds that answers under way get when the server is stopped");
+  number("--ping", &options->ping_seconds, "Seconds between signs of life in a stream whose prompt is being read");
+  command
+      ->add_option("--kv-memory", &options->kv_memory_mib, "Memory on the GPU for states, in MiB; idle ones go first")
+      ->check(check_whole_number<u64>)
+      ->show_default();
+  command->add_option("--api-key", &options->api_key, "Ask for this key; better given as PTERON_API_KEY");
+  command
+      ->add_option("--cors", &s.service.origins, "Let pages of this origin use the server; '*': all (may be repeated)")
+      ->once_each();
+  command->add_option("--tokenizer", &options->tokenizer, "Tokenizer file; else the program's own or one beside it");
+  command->add_option("--chat-template", &options->chat_template,
+                      "Jinja file; else the program's own or one beside it");
+  add_device_flags(*command, *options);
+  add_program_flags(*command, *options);
+  on_call(*command, options, exit_code, run);
+}
+
+}  // namespace pteron::cli

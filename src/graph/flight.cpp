@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "graph/flight.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace pteron::graph {
+
+Flight::Flight(std::shared_ptr<const LoadedGraph> loaded, WorkingMemory& memory)
+    : loaded_(std::move(loaded)),
+      c_(*loaded_->compiled),
+      device_(loaded_->context->device()),
+      memory_(memory),
+      is_done_(c_.ops.size(), 0),
+      host_copy_(c_.memory.staging),
+      output_at_(c_.graph.outputs.size(), UINT64_MAX),
+      fault_limits_(c_.faults.size(), 0) {
+  size_t dispatches = 0;
+  for (const OpPlan& op : c_.ops) dispatches += op.slots;
+  dispatches_.reserve(dispatches);
+  work_.reserve(dispatches);
+  copies_.reserve(c_.graph.outputs.size() + 1);
+}
+
+Status Flight::list_dispatches(const Planner& planner, const State& state, const OutputSet& wanted) {
+  listing_.reset();
+  dispatches_.clear();
+  work_.clear();
+  ahead_.commands = {};
+  ahead_.copies.clear();
+  for (u32 op = 0; op < c_.ops.size(); ++op) {
+    if (is_done_[op] || (!c_.ops[op].has_effects && !c_.ops[op].needed_by.intersects(wanted))) continue;
+    for (const PlannedDispatch& planned : planner.dispatches(op)) {
+      TRY(const gpu::Dispatch dispatch, memory_.resolve(planned, state));
+      dispatches_.push_back(dispatch);
+      work_.push_back({op, planned.variant});
+    }
+  }
+  listing_ = {planner.version(), state.id(), wanted};
+  return {};
+}
+
+void Flight::list_copies(const Planner& planner, const State& state, const OutputSet& wanted) {
+  const gpu::Buffer &faults = memory_.faults(), &staging = memory_.staging();
+  copies_.clear();
+  u64 at = faults.size();
+  if (faults) copies_.push_back({faults.id(), 0, staging.id(), 0, faults.size()});
+  for (u32 i = 0; i < c_.graph.outputs.size(); ++i) {
+    output_at_[i] = UINT64_MAX;
+    const ValueId id = c_.graph.outputs[i];
+    if (!c_.graph.tensor(id) || !wanted.contains(i)) continue;
+    const u64 bytes = (planner.live().shape[id].numel() * size_of(c_.facts.dtype[id]) + 3) / 4 * 4;
+    output_at_[i] = at;
+    if (bytes > 0) {
+      const WorkingMemory::Range source = memory_.locate(id, &state);
+      copies_.push_back({source.buffer, source.offset, staging.id(), at, bytes});
+    }
+    at += (bytes + 15) / 16 * 16;
+  }
+  read_bytes_ = at;
+}
+
+Status Flight::start(const Planner& planner, const State& state, const OutputSet& wanted) {
+  if (!listing_ || listing_->version != planner.version() || listing_->state != state.id() ||
+      listing_->wanted != wanted)
+    TRY_DO(list_dispatches(planner, state, wanted));
+  list_copies(planner, state, wanted);
+  const bool repeats = ahead_.copies == copies_;
+  if (repeats && ahead_.commands && !(memory_.faults() && faults_dirty_) && !profiling_)
+    TRY_DO(device_.submit(std::exchange(ahead_.commands, {})));
+  else
+    TRY_DO(submit());
+  faults_dirty_ = false;
+  std::ranges::copy(planner.fault_limits(), fault_limits_.begin());
+  if (read_bytes_ > 0) TRY_DO(device_.begin_read(memory_.staging().id(), MutableBytes(host_copy_).first(read_bytes_)));
+  phase_ = repeats ? Phase::repeated : Phase::novel;
+  return {};
+}
+
+Status Flight::submit() {
+  const gpu::Buffer& faults = memory_.faults();
+  const gpu::Fill clear{faults.id(), 0, faults.size()};
+  gpu::Submission submission;
+  if (faults && faults_dirty_) submission.fills = std::span(&clear, 1);
+  submission.dispatches = dispatches_;
+  submission.copies_after = copies_;
+  if (profiling_) submission.durations = &durations_;
+  TRY_DO(device_.submit(submission));
+  mark_done();
+  return {};
+}
+
+// Ops whose result never changes are left out from now on.
+void Flight::mark_done() {
+  for (const Work& work : work_)
+    if (c_.ops[work.op].is_constant && !std::exchange(is_done_[work.op], u8(1))) listing_.reset();
+}
+
+void Flight::prepare(const Planner& planner, const State& state) {
+  const Phase was = std::exchange(phase_, Phase::prepared);
+  if (was == Phase::novel) {
+    ahead_.commands = {};
+    ahead_.copies = copies_;
+  } else if (listing_ && listing_->version == planner.version() && listing_->state == state.id() && !ahead_.commands) {
+    gpu::Submission submission;
+    submission.dispatches = dispatches_;
+    submission.copies_after = copies_;
+    if (auto commands = device_.record(submission)) ahead_.commands = *std::move(commands);
+  }
+}
+
+Result<bool> Flight::finish(bool wait) {
+  if (read_bytes_ > 0) {
+    auto done = device_.poll_read(memory_.staging().id(), wait);
+    if (done && !*done) return false;
+    phase_ = Phase::idle;
+    if (!done) return done;
+  }
+  phase_ = Phase::idle;
+  TRY_DO(device_.health());
+  TRY_DO(check_faults());
+  return true;
+}
+
+Status Flight::check_faults() {
+  for (size_t i = 0; i < c_.faults.size(); ++i) {
+    u32 words[2];
+    std::memcpy(words, host_copy_.data() + i * 8, 8);
+    if (words[0] == 0) continue;
+    faults_dirty_ = true;
+    const FaultSlot& fault = c_.faults[i];
+    return within(Status(invalid(fault.what, " ", i32(words[1]), " is out of range; there are ", fault_limits_[i])),
+                  describe(c_.graph.ops[fault.op]));
+  }
+  return {};
+}
+
+Result<Bytes> Flight::output(u32 index, u64 bytes) const {
+  if (phase_ != Phase::idle) return invalid("outputs can't be read while a step is under way; call finish first");
+  if (index >= output_at_.size() || output_at_[index] == UINT64_MAX)
+    return invalid("output ", index, " was not asked for");
+  return Bytes(host_copy_).subspan(output_at_[index], bytes);
+}
+
+}  // namespace pteron::graph

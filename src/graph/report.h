@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the last step of a runner was made of.
+#pragma once
+
+#include "graph/runner.h"
+
+#include <pteron/program.h>
+
+namespace pteron::graph {
+
+struct OpTime {
+  u32 op = 0;  // index into the graph's ops
+  std::string_view kernel;
+  u64 nanoseconds = 0;
+  std::string route;
+};
+
+// By dispatch; empty without profiling.
+std::vector<OpTime> profile_of(const Runner& runner);
+
+// A model of the bytes that a step moves, from what its dispatches bind: a constant is read whole, a tensor as far as
+// it is live, a cache as far as it is filled. Ops that look rows up by index touch as much of a constant as they write.
+MemoryTraffic traffic_of(const Runner& runner, u32 positions);
+
+}  // namespace pteron::graph

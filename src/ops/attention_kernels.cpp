@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "ops/attention_kernels.h"
+
+#include "ops/routes.h"
+
+namespace pteron::ops {
+namespace {
+
+struct AttentionParams {
+  u32 count, heads, queries, splits, keys, split_keys, heads_per_kv, offset;
+  f32 scale;
+  u32 batches;
+  u32 tiles, pad;
+  Strides q, k, v, y, mask;
+  u32 turn[4];
+};
+
+struct MergeParams {
+  u32 rows, chunks, splits, heads, queries, batch_stride, head_stride, query_stride, dim, rounds;
+};
+
+constexpr u32 max_dim = 512;  // of a head: a thread keeps one in registers
+constexpr u32 few_queries = 4;
+constexpr u32 max_shared_heads = 8;
+constexpr u32 max_shared_elements = 1024;  // of queries, which a thread keeps in memory of its own
+constexpr u32 max_tile_chunks = 768;       // of keys and values in workgroup memory, 16 bytes each
+constexpr u32 tile_keys = 32;              // of attention_group
+constexpr u32 unsplit_keys = 96;           // by a GPU
+constexpr u32 max_splits = 64;             // that attention_merge puts together in one round
+constexpr u32 chunks_per_group = 16;
+constexpr u32 max_group_heads = 4;
+
+// Results are written in quads where that can be; a merge always reads quads.
+constexpr std::string_view put_quads = "fn put_result(at: u32, chunk: u32, v: vec4f) { y_put(at / 4u + chunk, v); }";
+constexpr std::string_view put_elements =
+    "fn put_result(at: u32, chunk: u32, v: vec4f) { for (var i = 0u; i < 4u; i++) { if (chunk * 4u + i < p.dim) { "
+    "y[at + chunk * 4u + i] = y_store(v[i]); } } }";
+
+// How a kernel divides the work.
+struct Tiling {
+  const graph::KernelSource& kernel;
+  u32 heads = 1;       // per thread, with the same keys
+  u32 workgroup = 64;  // threads
+  u32 queries = 0;     // per workgroup; 0: a thread has one, with one split
+  u32 tile = 0;        // keys in workgroup memory
+};
+
+// How many heads use a key at once: at most that many, in equal parts.
+u32 shared_heads(u32 heads_per_kv, u32 most) {
+  u32 heads = std::min(heads_per_kv, most);
+  while (heads_per_kv % heads != 0) --heads;
+  return heads;
+}
+
+Tiling threads_tiling(const gpu::DeviceInfo& device, u32 heads_per_kv, u32 dim) {
+  if (device.adapter.type != gpu::AdapterType::cpu) return {kernels::attention_threads};
+  // A processor saves loads by using a key for several heads, and has registers in memory anyway; small workgroups keep
+  // its cores busy.
+  const u32 most = std::min(max_shared_heads, std::max(max_shared_elements / dim, 1u));
+  return {kernels::attention_threads, shared_heads(heads_per_kv, most), 16};
+}
+
+Result<Tiling> tiling_of(Plan& op, const Attention& a) {
+  const u32 dim = a.q.tensor.dim(-1), value_dim = a.v.dim(-1);
+  TRY(const std::string_view route, choose_route(op, "attention", {a.queries, dim, a.keys, a.batch * a.heads}));
+  if (route == "group")
+    return Tiling{kernels::attention_group, shared_heads(a.heads / a.kv_heads, max_group_heads), 128, 1};
+  if (route == "threads") return threads_tiling(op.device(), a.heads / a.kv_heads, dim);
+  const u32 chunks = ceil_div(dim, 4) + ceil_div(value_dim, 4);
+  return Tiling{kernels::attention_tiled, 1, 64, 64, std::max(max_tile_chunks / chunks / 4 * 4, 4u)};
+}
+
+// In how many parts the keys are walked. Few queries would leave most of a GPU idle, and a thread must not loop for
+// too long.
+u32 splits_of(const gpu::DeviceInfo& device, u32 keys, u32 queries, u32 dim, u32 value_dim, u32 heads) {
+  const u64 rounds = u64(ceil_div(dim, 4) + ceil_div(value_dim, 4)) * (1 + heads) + heads + 1;  // for four keys
+  const u64 longest = std::min<u64>(max_rounds(device) / rounds * 4, UINT32_MAX);
+  const u32 least = std::max(ceil_div(keys, u32(longest)), 1u);
+  if (queries > few_queries) return least;
+  // A processor has few cores; on a GPU few keys are walked sooner than splits are put together.
+  if (device.adapter.type == gpu::AdapterType::cpu) return std::max(least, std::min(32u, ceil_div(keys, 64)));
+  return std::max(least, keys <= unsplit_keys ? 1 : std::min(max_splits, ceil_div(keys, tile_keys)));
+}
+
+// Can the kernel rotate, and fill the caches? It does for one query, which is then the last position.
+bool turns_itself(Plan& op, const Attention& a, const Tiling& tiling) {
+  if (!a.turn || tiling.queries != 1 || a.mask) return false;
+  const u32 dim = a.q.tensor.dim(-1), half = a.turn->half();
+  if (dim % 4 != 0 || a.v.dim(-1) != dim || half % (a.turn->interleaved ? 2 : 4) != 0) return false;
+  return op.branch(a.queries == 1);
+}
+
+// A kernel's specialisation and operands.
+struct Bound {
+  Spec spec;
+  std::array<Operand, 8> operands;
+  u32 used = 0;
+};
+
+Spec spec_of(const Attention& a, const Tiling& tiling, bool partial) {
+  return Spec()
+      .num("HEADS", tiling.heads)
+      .num("D", a.q.tensor.dim(-1))
+      .num("VALUE_D", a.v.dim(-1))
+      .flag("CAUSAL", a.causal)
+      .flag("HAS_MASK", a.mask.has_value())
+      .flag("PARTIAL", partial);
+}
+
+Bound bind(const Attention& a, const Tiling& tiling, const Operand& y, bool partial) {
+  Spec spec = spec_of(a, tiling, partial).num("WORKGROUP", tiling.workgroup).use("attention_put");
+  if (tiling.tile > 0) spec.num("TILE", tiling.tile);
+  spec.input_quads("q", a.q.dtype)
+      .input_quads("k", a.k.dtype())
+      .input_quads("v", a.v.dtype())
+      .input("mask", a.mask ? a.mask->dtype() : a.q.dtype)
+      .output("y", partial ? DType::f32 : a.y.dtype());
+  return {spec, {a.q.data, a.k, a.v, a.mask ? Operand(*a.mask) : a.q.data, y}, 5};
+}
+
+Bound bind_group(const Attention& a, const Tiling& tiling, bool turns, const Operand& y, bool partial) {
+  Bound out{spec_of(a, tiling, partial), {}, 0};
+  const auto add = [&](const Operand& operand) { out.operands[out.used++] = operand; };
+  if (turns) {
+    const Turn& t = *a.turn;
+    out.spec.flag("INTERLEAVED", t.interleaved)
+        .use("attention_turned")
+        .bind_input_quads("q", t.q.dtype())
+        .bind_output_quads("k", a.k.dtype())
+        .bind_output_quads("v", a.v.dtype())
+        .bind_input_quads("new_k", t.k.dtype())
+        .bind_input_quads("new_v", t.v.dtype())
+        .bind_input("cosines", t.cosines.dtype())
+        .bind_input("sines", t.sines.dtype());
+    for (const TensorArg& operand : {t.q, a.k, a.v, t.k, t.v, t.cosines, t.sines}) add(operand);
+  } else {
+    out.spec.use("attention_plain")
+        .bind_input_quads("q", a.q.dtype)
+        .bind_input_quads("k", a.k.dtype())
+        .bind_input_quads("v", a.v.dtype())
+        .bind_input("mask", a.mask ? a.mask->dtype() : a.q.dtype);
+    for (const Operand& operand : {a.q.data, Operand(a.k), Operand(a.v), a.mask ? Operand(*a.mask) : a.q.data})
+      add(operand);
+  }
+  const DType stored = partial ? DType::f32 : a.y.dtype();
+  if (a.v.dim(-1) % 4 == 0)
+    out.spec.use("attention_put_quads").bind_output_quads("y", stored);
+  else
+    out.spec.use("attention_put").bind_output("y", stored);
+  add(y);
+  return out;
+}
+
+}  // namespace
+
+Status attend(Plan& op, const Attention& a) {
+  const u32 rows = a.batch * a.heads * a.queries, dim = a.q.tensor.dim(-1), value_dim = a.v.dim(-1);
+  REQUIRE(op, is_float(a.q.dtype) && is_float(a.k.dtype()) && is_float(a.y.dtype()) && a.k.dtype() == a.v.dtype(),
+          "attention needs floating-point tensors, not ", a.q.dtype, ", ", a.k.dtype(), " and ", a.v.dtype());
+  REQUIRE(op, a.kv_heads > 0 && a.heads % a.kv_heads == 0, a.heads, " heads can't share ", a.kv_heads, " key heads");
+  REQUIRE_SUPPORTED(op, dim <= max_dim && value_dim <= max_dim, "heads of ", std::max(dim, value_dim),
+                    " elements are not supported; at most ", max_dim, " are");
+  if (a.y.numel() == 0) return {};
+  REQUIRE(op, dim > 0, "heads of ", a.q.tensor.shape(), " have no elements");
+  TRY(const Tiling tiling, tiling_of(op, a));
+  const bool turns = turns_itself(op, a, tiling);
+  if (a.turn && !turns) TRY_DO(turn_into_caches(op, *a.turn, a.k, a.v));
+  const auto splits_for = [&](u32 keys, u32 queries) {
+    return splits_of(op.device(), keys, queries, dim, value_dim, tiling.heads);
+  };
+  const u32 splits = splits_for(a.keys, a.queries);
+  AttentionParams params{rows / tiling.heads * splits,
+                         a.heads,
+                         a.queries,
+                         splits,
+                         a.keys,
+                         std::max(ceil_div(a.keys, splits), 1u),
+                         a.heads / a.kv_heads,
+                         a.offset,
+                         a.scale,
+                         a.batch,
+                         0,
+                         0,
+                         a.q_at,
+                         a.k_at,
+                         a.v_at,
+                         a.y_at,
+                         a.mask_at,
+                         {}};
+  params.tiles = ceil_div(params.split_keys, tile_keys);
+  if (turns) params.turn[0] = a.turn->first, params.turn[1] = a.turn->width(), params.turn[2] = a.turn->half();
+  const Grid grid =
+      tiling.queries > 0
+          ? one_group_per(u64(a.batch) * (a.heads / tiling.heads) * ceil_div(a.queries, tiling.queries) * splits)
+          : one_thread_per(params.count, tiling.workgroup);
+  const auto run = [&](const Operand& y, bool partial) {
+    const Bound bound = tiling.queries == 1 ? bind_group(a, tiling, turns, y, partial) : bind(a, tiling, y, partial);
+    return op.dispatch({tiling.kernel, bound.spec}, std::span(bound.operands).first(bound.used),
+                       std::as_bytes(std::span(&params, 1)), grid);
+  };
+  if (!op.branch(splits > 1)) return run(a.y, false);
+
+  // Enough for any number of queries and keys.
+  const u32 few = std::min(a.max_queries, few_queries), most = splits_for(a.max_keys, a.max_queries);
+  const u64 parts = std::max<u64>(u64(few) * splits_for(a.max_keys, few), most > 1 ? u64(a.max_queries) * most : 0);
+  const u32 chunks = ceil_div(value_dim, 4);
+  const Operand scratch = op.scratch(u64(a.batch) * a.heads * parts * (chunks + 1) * 4 * sizeof(f32));
+  TRY_DO(run(scratch, true));
+  const bool quads = value_dim % 4 == 0;
+  Spec merge;
+  if (quads)
+    merge.output_quads("y", a.y.dtype());
+  else
+    merge.output("y", a.y.dtype());
+  return op.dispatch({kernels::attention_merge, merge.code(quads ? put_quads : put_elements)}, {scratch, a.y},
+                     MergeParams{rows, chunks, splits, a.heads, a.queries, a.y_at.batch, a.y_at.head, a.y_at.position,
+                                 value_dim, ceil_div(splits, max_splits)},
+                     one_group_per(u64(rows) * ceil_div(chunks, chunks_per_group)));
+}
+
+}  // namespace pteron::ops

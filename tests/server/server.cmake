@@ -1,0 +1,18 @@
+# `pteron serve`, with clients of an environment of their own (tools/setup serve).
+set(clients ${CMAKE_SOURCE_DIR}/build/serve/venv/bin/python)
+foreach(subject http openai running docs load)
+  pteron_test(serve-${subject} ADAPTER lavapipe
+    COMMAND ${clients} ${CMAKE_CURRENT_SOURCE_DIR}/server/test_${subject}.py $<TARGET_FILE:pteron_cli> ${CMAKE_CURRENT_SOURCE_DIR}/data)
+endforeach()
+
+file(GLOB server_tests CONFIGURE_DEPENDS server/*_test.cpp)
+add_executable(server_tests ${server_tests})
+target_compile_options(server_tests PRIVATE -O1)
+target_link_libraries(server_tests PRIVATE pteron_server pteron_test_support GTest::gtest_main pteron_warnings)
+pteron_test(serve-engine COMMAND server_tests ADAPTER lavapipe)
+
+pteron_test(python-llm ADAPTER lavapipe COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/server/test_llm.py ${CMAKE_CURRENT_SOURCE_DIR}/data
+  ENVIRONMENT PYTHONPATH=${CMAKE_BINARY_DIR}/python)
+
+pteron_test(serve-smollm2 ADAPTER lavapipe COMMAND ${clients} ${CMAKE_CURRENT_SOURCE_DIR}/server/test_smollm2.py
+  $<TARGET_FILE:pteron_cli> ${CMAKE_CURRENT_SOURCE_DIR}/data ${CMAKE_SOURCE_DIR}/build/models/smollm2.pte)

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <pteron/options.h>
+
+#include <gtest/gtest.h>
+
+namespace pteron {
+namespace {
+
+std::string error_of(std::string_view name, const OptionValue& value) {
+  LoadOptions options;
+  const Status status = set_option(options, name, value);
+  return status ? "" : status.error().message;
+}
+
+TEST(Options, EveryNameCanBeSetAsItsKind) {
+  for (const OptionInfo& info : load_option_names()) {
+    const OptionValue value = info.kind == OptionInfo::flag ? OptionValue(true) : OptionValue(std::string());
+    EXPECT_EQ(error_of(info.name, value), "");
+    EXPECT_NE(error_of(info.name, i64(1)), "") << info.name;
+  }
+}
+
+TEST(Options, AreTheSameInAnySpelling) {
+  for (const char* name : {"disable_passes", "disable-passes", "disablePasses", "disabledPasses", "disabled_passes"}) {
+    LoadOptions options;
+    ASSERT_TRUE(set_option(options, name, std::string("dead-code,alias-copies")).has_value()) << name;
+    EXPECT_EQ(options.disabled_passes, (std::vector<std::string>{"dead-code", "alias-copies"}));
+  }
+  LoadOptions options;
+  ASSERT_TRUE(set_option(options, "enable_f16_kv_cache", true).has_value());
+  EXPECT_TRUE(options.f16_kv_cache);
+  ASSERT_TRUE(set_option(options, "f16_kv_cache", std::string("f32")).has_value());
+  EXPECT_FALSE(options.f16_kv_cache);
+  ASSERT_TRUE(set_option(options, "f16", std::string("false")).has_value());
+  EXPECT_FALSE(options.device_options.f16);
+  ASSERT_TRUE(set_option(options, "dataFiles", std::vector<std::string>{"a,b.ptd"}).has_value());
+  EXPECT_EQ(options.data_files, std::vector<std::string>{"a,b.ptd"});
+}
+
+TEST(Options, ErrorsSayWhatIsPossible) {
+  EXPECT_EQ(error_of("fast", true),
+            "option 'fast' is unknown; there are: adapter, require_gpu, f16, subgroups, data_files, disable_passes, "
+            "f16_kv_cache, routes, guards");
+  EXPECT_EQ(error_of("", true).find("option '' is unknown"), 0u);
+  EXPECT_EQ(error_of("adapter", true), "option 'adapter' must be a string");
+  EXPECT_EQ(error_of("guards", std::string("yes")), "option 'guards' must be true or false");
+  EXPECT_EQ(error_of("f16_kv_cache", i64(1)), "option 'f16_kv_cache' must be true or false, or f32 or f16");
+  EXPECT_EQ(error_of("routes", true),
+            "option 'routes' must be a list of strings, or a string with commas between them");
+  EXPECT_EQ(error_of("disable_passes", std::string("no-such")).find("there is no pass 'no-such' to disable"), 0u);
+}
+
+}  // namespace
+}  // namespace pteron

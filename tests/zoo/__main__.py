@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Exports the zoo's models with both partitioners, runs them and compares with torch.
+
+usage: python -m zoo [--only NAME,…] [--variants static,dynamic,half] [--ways own,stock,portable] [--table FILE] [--list]
+
+Programs and results are kept in build/zoo, so that only what has changed is done again. The exit code says whether all that
+has been exported agrees with torch.
+"""
+import argparse
+import importlib
+import json
+import logging
+import sys
+import warnings
+from pathlib import Path
+
+from zoo import exporting, measuring, table
+from zoo.model import Model
+
+FILES = ("text", "vision", "sound", "small", "weights")
+
+
+def models() -> list[Model]:
+    return [model for file in FILES for model in importlib.import_module(f"zoo.{file}").MODELS]
+
+
+def result(model: Model, variant: str, ways: list[str], known: dict) -> dict:
+    out = {"kind": model.kind, "weights": model.weights}
+    programs = {}
+    for way in exporting.WAYS:
+        exported = exporting.export(model, variant, way, only_kept=way not in ways)
+        if exported:
+            out[way] = {"delegates": exported.delegates, "outside": exported.outside, "problem": exported.problem,
+                        "reasons": exported.reasons, "key": exporting.key(model, variant, way)}  # fmt: skip
+            if not exported.problem:
+                programs[way] = exported
+    if known and all(known.get(way) == out.get(way) for way in exporting.WAYS) and known.get("right"):
+        return known
+    if "own" in programs:
+        out["difference"] = measuring.agreement(model, variant, programs["own"])
+        out["right"] = isinstance(out["difference"], float) and out["difference"] <= measuring.TOLERANCE[variant]
+        if out["right"] and variant != "dynamic":
+            out["times"] = measuring.times(model, variant, programs)
+    return out
+
+
+def line(name: str, r: dict) -> str:
+    problem = (r.get("own") or {}).get("problem") or ""
+    outside = (r.get("own") or {}).get("outside") or ""
+    return f"{name}: stock {table.cell(r, 'stock')}, ours {table.cell(r, 'own')}, difference {table.difference(r)} {problem}{outside}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="zoo", description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default="", metavar="NAME,…", help="models of these names")
+    parser.add_argument("--variants", default=",".join(exporting.VARIANTS))
+    parser.add_argument("--ways", default=",".join(exporting.WAYS), help="what to export if it is not there")
+    parser.add_argument("--table", type=Path, metavar="FILE", help="write the table of all results that there are")
+    parser.add_argument("--list", action="store_true", help="print the models' names")
+    args = parser.parse_args()
+    warnings.filterwarnings("ignore")
+    chosen = [model for model in models() if not args.only or model.name in args.only.split(",")]
+    if args.list:
+        print("\n".join(model.name for model in chosen))
+        return 0
+    logging.disable(logging.WARNING)
+    kept = exporting.KEPT / "results.json"
+    results = json.loads(kept.read_text()) if kept.exists() else {}
+    wrong = []
+    for model in chosen:
+        for variant in exporting.variants(model):
+            if variant not in args.variants.split(","):
+                continue
+            name = f"{model.name}/{variant}"
+            results[name] = result(model, variant, args.ways.split(","), results.get(name, {}))
+            print(line(name, results[name]), flush=True)
+            if not results[name].get("right"):
+                wrong.append(name)
+            exporting.KEPT.mkdir(parents=True, exist_ok=True)
+            kept.write_text(json.dumps(results, indent=1))
+    if args.table:
+        order = [f"{model.name}/{variant}" for model in models() for variant in exporting.variants(model)]
+        args.table.write_text(table.write({name: results[name] for name in order if name in results}))
+    if wrong:
+        print(f"not as torch has it: {', '.join(wrong)}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
