@@ -5,7 +5,7 @@ import { defineConfig } from 'vite';
 export default defineConfig({
   build: {
     target: 'es2024',
-    lib: { entry: { pteron: 'src/index.ts', worker: 'src/worker.ts' }, formats: ['es'] },
+    lib: { entry: { pteron: 'src/index.ts', node: 'src/node.ts', worker: 'src/worker.ts' }, formats: ['es'] },
     rolldownOptions: { output: { chunkFileNames: 'shared.js' } },
     emptyOutDir: false,
     sourcemap: true,

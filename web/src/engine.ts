@@ -55,17 +55,19 @@ const needed = {
   maxComputeWorkgroupSizeX: 256,
 } as const;
 
+function whyNoWebGpu(): string {
+  if (!('document' in globalThis) && !('WorkerGlobalScope' in globalThis))
+    return "there is no WebGPU here; import from 'pteron/node', which says how to get one";
+  return globalThis.isSecureContext === false
+    ? 'browsers give WebGPU only to pages that are served over HTTPS or from localhost, and this one is not'
+    : 'this browser has no WebGPU; take a current Chrome, Edge, Safari or Firefox, or switch WebGPU on in its settings';
+}
+
 /** Opens the best adapter with its full limits and what Pteron can use of its features. */
 export async function openDevice(): Promise<GPUDevice> {
-  if (!('gpu' in navigator) || !navigator.gpu)
-    throw new PteronError(
-      'unsupported',
-      isSecureContext
-        ? 'this browser has no WebGPU; take a current Chrome, Edge, Safari or Firefox, or switch WebGPU on in its settings'
-        : 'browsers give WebGPU only to pages that are served over HTTPS or from localhost, and this one is not',
-    );
+  if (!globalThis.navigator?.gpu) throw new PteronError('unsupported', whyNoWebGpu());
   const adapter = await navigator.gpu.requestAdapter({ powerPreference: 'high-performance' });
-  if (!adapter) throw new PteronError('not found', 'WebGPU found no GPU on this machine that the browser may use');
+  if (!adapter) throw new PteronError('not found', 'WebGPU found no GPU on this machine that may be used');
   const names = [
     'maxBufferSize',
     'maxStorageBufferBindingSize',
@@ -79,11 +81,13 @@ export async function openDevice(): Promise<GPUDevice> {
       throw new PteronError('unsupported', `this GPU is too small: its ${name} is ${adapter.limits[name]}, but ${least} is needed`);
   const features: GPUFeatureName[] = ['shader-f16', 'subgroups', 'timestamp-query'];
   try {
-    return await adapter.requestDevice({
+    const device = await adapter.requestDevice({
       label: 'pteron',
       requiredFeatures: features.filter((feature) => adapter.features.has(feature)),
       requiredLimits: Object.fromEntries(names.map((name) => [name, adapter.limits[name]])),
     });
+    void device.adapterInfo; // Deno can't tell it any more when the adapter has been collected, unless it has been asked
+    return device;
   } catch (cause) {
     throw new PteronError('unsupported', `the GPU can't be opened: ${(cause as Error).message}`, { cause });
   }

@@ -22,6 +22,13 @@ interface Pipeline {
   error?: string; // or why it is not
 }
 
+/** The compiler's first error with its place, as ":LINE:COLUMN error: …"; nothing if it has none, or the device is lost. */
+async function explainModule(module: GPUShaderModule): Promise<string | undefined> {
+  const { messages } = await module.getCompilationInfo().catch(() => ({ messages: [] }));
+  const error = messages.find(({ type }) => type === 'error');
+  return error && `:${error.lineNum}:${error.linePos} error: ${error.message}`;
+}
+
 /** Structs in the module's memory. */
 interface List {
   at: number;
@@ -259,8 +266,9 @@ export class GpuPort {
         const description = this.#describePipeline(label, entry.layout, module);
         entry.pipeline = await this.#device.createComputePipelineAsync(description);
       } catch (error) {
-        // The shader module's error has the line; the pipeline's only says that the module is invalid.
-        entry.error = `WebGPU: ${(await moduleError)?.message ?? (error as Error).message}`;
+        // The shader module's messages have the line; the pipeline's error only says that the module is invalid.
+        const why = (await explainModule(module)) ?? (await moduleError)?.message ?? (error as Error).message;
+        entry.error = `WebGPU: ${why}`;
       }
     };
     this.watch.track(compile());
@@ -328,8 +336,7 @@ export class GpuPort {
       await this.#buffers.get(id).mapAsync(GPUMapMode.READ, 0, size);
     } catch (error) {
       if (!this.#buffers.has(id)) return; // its owner did not wait
-      // Mostly the device is lost; its own words for it arrive about now.
-      await Promise.race([this.#device.lost, new Promise((resolve) => setTimeout(resolve, 100))]);
+      await this.watch.loss();
       this.watch.fail({
         kind: 'device lost',
         message: `the GPU's answer could not be read: ${(error as Error).message}`,

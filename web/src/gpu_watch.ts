@@ -25,7 +25,7 @@ export class GpuWatch {
     });
   }
 
-  readonly #onError = (event: GPUUncapturedErrorEvent): void => this.#remember(event.error, '');
+  readonly #onError = (event: GPUUncapturedErrorEvent): void => this.track(this.#remember(event.error, ''));
 
   close(): void {
     this.#closed = true;
@@ -39,6 +39,11 @@ export class GpuWatch {
 
   fail(failure: Failure): void {
     this.#failure ??= failure;
+  }
+
+  /** An error is often the first sign that the device is lost; its own words for it arrive about now. */
+  async loss(): Promise<void> {
+    await Promise.race([this.#device.lost, new Promise((resolve) => setTimeout(resolve, 100))]);
   }
 
   /** Whether errors of scoped calls may still arrive. */
@@ -81,11 +86,14 @@ export class GpuWatch {
   async #closeScope(doing: () => string): Promise<void> {
     // A scope that can't be closed belongs to a lost device, which says so itself.
     const error = await this.#device.popErrorScope().catch(() => null);
+    if (error) await this.#remember(error, doing());
     this.#openScopes -= 1;
-    if (error) this.#remember(error, doing());
   }
 
-  #remember(error: GPUError, doing: string): void {
+  async #remember(error: GPUError, doing: string): Promise<void> {
+    this.#openScopes += 1; // until it is known, nothing is certain
+    await this.loss();
+    this.#openScopes -= 1;
     const full = error instanceof GPUOutOfMemoryError;
     const what = full ? 'the GPU is out of memory' : 'WebGPU';
     this.fail({ kind: full ? 'out of memory' : 'internal', message: `${doing}${what}: ${error.message}` });

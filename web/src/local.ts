@@ -86,8 +86,14 @@ export class LocalHost implements Host {
       throw new PteronError('device lost', message);
     }
     const method = await this.#method(loaded);
+    const before = loaded.state;
     if (info.report.memory.state > 0) loaded.state = 'used';
-    return method.run(inputs, outputs ?? [...info.method.outputs.keys()]);
+    try {
+      return await method.run(inputs, outputs ?? [...info.method.outputs.keys()]);
+    } catch (error) {
+      if (isLost(error)) loaded.state = before; // what this run changed is not missed: it is run again
+      throw error;
+    }
   }
 
   async chat(

@@ -63,14 +63,21 @@ async function collect(stream: ReadableStream<Uint8Array>, { onProgress, signal 
   throw new PteronError('invalid', `the stream broke off behind byte ${done}: ${why}`, { cause: failure });
 }
 
+/** Relative to the page, if there is one. */
+function absolute(url: string | URL): string {
+  const base = globalThis.location?.href;
+  if (URL.canParse(url, base)) return new URL(url, base).href;
+  throw new PteronError('invalid', `'${url}' is no URL${base ? '' : ", and there is no page that it could be relative to; 'pteron/node' takes paths"}`);
+}
+
 async function cloneable(file: ModelFile, watching: Watching): Promise<string | Blob> {
-  if (typeof file === 'string' || file instanceof URL) return new URL(file, globalThis.location?.href).href;
+  if (typeof file === 'string' || file instanceof URL) return absolute(file);
   if (file instanceof ReadableStream) return collect(file, watching);
   return file instanceof Blob ? file : new Blob([file]);
 }
 
 async function cloneableWasm(wasm: WasmSource): Promise<WasmSource> {
-  if (typeof wasm === 'string' || wasm instanceof URL) return new URL(wasm, globalThis.location?.href).href;
+  if (typeof wasm === 'string' || wasm instanceof URL) return absolute(wasm);
   return wasm instanceof Response ? wasm.arrayBuffer() : wasm;
 }
 
@@ -84,25 +91,25 @@ export class Pteron implements Disposable {
   #disposed = false;
 
   static async create(options: PteronOptions = {}): Promise<Pteron> {
-    const { device, worker = !device, ...rest } = options;
+    const { device, worker = !device && 'Worker' in globalThis, ...rest } = options;
     if (device && worker)
       throw new PteronError('invalid', 'a device of the page can not be used in a worker; leave one of them out');
-    if (!worker) return Pteron.#here(options);
+    if (!worker) return Pteron.#here(this, options);
     try {
-      return await Pteron.#inWorker(worker, rest);
+      return await Pteron.#inWorker(this, worker, rest);
     } catch (error) {
       // Some browsers have WebGPU in pages, but not in workers.
       if (!(error instanceof PteronError) || error.kind !== 'unsupported' || !navigator.gpu) throw error;
-      return Pteron.#here(rest);
+      return Pteron.#here(this, rest);
     }
   }
 
-  static async #here(options: EngineOptions): Promise<Pteron> {
+  static async #here(type: typeof Pteron, options: EngineOptions): Promise<Pteron> {
     const host = new LocalHost();
-    return new Pteron(host, await host.open(options), () => void host.close(), new Promise(() => undefined));
+    return new type(host, await host.open(options), () => void host.close(), new Promise(() => undefined));
   }
 
-  static async #inWorker(make: true | (() => Worker), options: EngineOptions): Promise<Pteron> {
+  static async #inWorker(type: typeof Pteron, make: true | (() => Worker), options: EngineOptions): Promise<Pteron> {
     const worker =
       typeof make === 'function'
         ? make()
@@ -123,14 +130,14 @@ export class Pteron implements Disposable {
     };
     try {
       const request = options.wasm ? { ...options, wasm: await cloneableWasm(options.wasm) } : options;
-      return new Pteron(host, await host.open(request), end, stopped);
+      return new type(host, await host.open(request), end, stopped);
     } catch (error) {
       end();
       throw error;
     }
   }
 
-  private constructor(host: Host, info: EngineInfo, end: () => void, stopped: Promise<PteronError>) {
+  protected constructor(host: Host, info: EngineInfo, end: () => void, stopped: Promise<PteronError>) {
     this.#host = host;
     this.info = info;
     this.#end = end;

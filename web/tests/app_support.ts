@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Page, Worker } from 'playwright-core';
 import { pathOf, sendFile } from '../serve_files.ts';
-import { uncaught, type Handler } from './chromium.ts';
+import { listen, type Handler } from './browser.ts';
 
 const web = join(import.meta.dirname, '..');
 export const screenshots = join(web, '..', 'build', 'screenshots');
@@ -100,7 +100,7 @@ export async function withFault(page: Page, code: string, use: (page: Page, work
   const context = await page.context().browser()!.newContext({ serviceWorkers: 'block' });
   try {
     const tab = await context.newPage();
-    tab.on('pageerror', (error) => uncaught.push(error.message));
+    await listen(tab);
     const expose = `{
       const { requestDevice } = GPUAdapter.prototype;
       GPUAdapter.prototype.requestDevice = async function (...args) { return (globalThis.device = await requestDevice.apply(this, args)); };

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
 import { pathOf, sendFile } from '../serve_files.ts';
-import type { Handler } from './chromium.ts';
+import type { Handler } from './browser.ts';
 
 /** How often each path was asked for its bytes. */
 export const requests = new Map<string, number>();

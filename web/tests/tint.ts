@@ -7,7 +7,7 @@ import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { create, globals } from 'webgpu';
 import { checkKernels, type KernelFile, type KernelReport } from './check_kernels.ts';
-import { withPage } from './chromium.ts';
+import { withPage } from './browser.ts';
 
 function readKernels(folders: string[]): KernelFile[] {
   const files = new Map<string, KernelFile>();

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs the browser version (web/dist) in headless Chromium.
-// usage: node web.ts PART [--only TEXT] [--model smollm2.pte --native pteron] [--pictures]
+// Runs the browser version (web/dist) in a headless browser.
+// usage: node web.ts PART [--browser chromium|firefox] [--only TEXT] [--model smollm2.pte --native pteron] [--pictures]
 //   tests      what the package promises, its README's examples
 //   page       the page in app/ as a user sees it
 //   fixtures   real programs with goldens: all of them, or those whose folder contains TEXT
 //   chat       a real chat model, against the native build, and in the page; --pictures puts its screenshots into docs/images
 import { execFileSync } from 'node:child_process';
 import {
-  copyFileSync, existsSync, globSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync,
+  copyFileSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -16,7 +16,8 @@ import type { Page } from 'playwright-core';
 import { appTests, type AppTest } from './app.ts';
 import { screenshots, serveApp } from './app_support.ts';
 import { chatAppTests } from './chat_app.ts';
-import { uncaught, withPage } from './chromium.ts';
+import { chooseBrowser, uncaught, withPage } from './browser.ts';
+import { fixtureFolders, fixtureUrls, summarise } from './fixtures.ts';
 import { readmeCode } from './readme.ts';
 import { serve } from './server.ts';
 import { tinyTemplate, tinyTokenizer } from './tiny_chat.ts';
@@ -26,14 +27,15 @@ const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     only: { type: 'string', default: '' },
+    browser: { type: 'string', default: 'chromium' },
     model: { type: 'string', default: '' },
     native: { type: 'string', default: '' },
     pictures: { type: 'boolean', default: false },
   },
 });
+chooseBrowser(options.browser);
 const web = join(import.meta.dirname, '..');
 const data = join(web, '..', 'tests', 'data');
-const shared = process.env['PTERON_SHARED_FIXTURES'] ?? join(web, '..', '..', 'shared', 'fixtures');
 let failures = 0;
 
 function report(name: string, problem: string, started: number): void {
@@ -117,38 +119,20 @@ function keepPictures(): void {
 }
 
 async function runFixtures(page: Page): Promise<void> {
-  const folders = roots.flatMap((root, i) =>
-    globSync('**/manifest.json', { cwd: root }).sort().map((path) => `/fixtures${i}/${dirname(path)}`));
   const started = performance.now();
   const results = await page.evaluate(
     async ({ library, fixture, urls }) => {
       const { Engine } = await import(library);
-      const { runFixture } = await import(fixture);
       const engine = await Engine.create();
-      const out: Record<string, string> = {};
-      const left = urls.values();
-      const worker = async (): Promise<void> => {
-        for (const url of left) out[url] = await runFixture(engine, url).catch((error: Error) => `${error.name}: ${error.message}`);
-      };
-      await Promise.all([worker(), worker(), worker(), worker()]); // while one compiles, another one runs
-      const { bufferBytes } = engine.usage();
-      if (bufferBytes > 0) out['all of them'] = `${bufferBytes} bytes are left on the GPU`;
-      engine.dispose();
-      return out;
+      const out = (await import(fixture)).runFixtures(engine, urls) as Promise<Record<string, string>>;
+      return out.finally(() => engine.dispose());
     },
-    { library: '/src/index.ts', fixture: '/tests/page/fixture.ts', urls: folders.filter((url) => url.includes(options.only)) },
+    { library: '/src/index.ts', fixture: '/tests/page/fixture.ts', urls: fixtureUrls(options.only) },
   );
-  const all = Object.entries(results);
-  const count = (what: string): number => all.filter(([, result]) => result === what).length;
-  const problems = all.filter(([, result]) => result !== 'passed' && result !== 'missing');
-  report(
-    `fixtures: ${count('passed')} pass, ${problems.length} fail, ${count('missing')} need ops that are missing`,
-    problems.map(([url, problem]) => `${url}: ${problem}`).join('\n     '),
-    started,
-  );
+  const { title, problem } = summarise(results);
+  report(title, problem, started);
 }
 
-const roots = [join(data, 'ops'), join(shared, 'ops')].filter((root) => existsSync(root));
 const temp = mkdtempSync(join(tmpdir(), 'pteron-web-'));
 copyFileSync(join(data, 'llama_tiny', 'rope_llama', 'model.pte'), join(temp, 'model.pte'));
 writeFileSync(join(temp, 'tokenizer.json'), tinyTokenizer());
@@ -167,7 +151,7 @@ const handler = serve(
     examples: join(web, '..', 'examples'),
     '': temp,
     models: dirname(options.model),
-    ...Object.fromEntries(roots.map((root, i) => [`fixtures${i}`, root])),
+    ...fixtureFolders,
   },
   page,
 );

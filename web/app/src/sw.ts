@@ -19,10 +19,9 @@ async function answer(request: Request): Promise<Response> {
     const response = await fetch(request);
     if (response.ok) await cache.put(request, response.clone());
     return response;
-  } catch (error) {
+  } catch {
     const kept = await cache.match(request, { ignoreSearch: true });
-    if (kept) return kept;
-    throw error;
+    return kept ?? Response.error();
   }
 }
 

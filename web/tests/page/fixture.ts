@@ -141,6 +141,19 @@ export async function runFixture(engine: Engine, url: string): Promise<string> {
   return late === 0 ? 'passed' : `${late} pipelines were compiled during a step`;
 }
 
+/** What `runFixture` says of each; while one compiles, another one runs. */
+export async function runFixtures(engine: Engine, urls: string[]): Promise<Record<string, string>> {
+  const out: Record<string, string> = {};
+  const left = urls.values();
+  const worker = async (): Promise<void> => {
+    for (const url of left) out[url] = await runFixture(engine, url).catch((error: Error) => `${error.name}: ${error.message}`);
+  };
+  await Promise.all([worker(), worker(), worker(), worker()]);
+  const { bufferBytes } = engine.usage();
+  if (bufferBytes > 0) out['all of them'] = `${bufferBytes} bytes are left on the GPU`;
+  return out;
+}
+
 // Needs portable kernels, which only the plugin has.
 async function refused(loading: Promise<Method>, ops: string[]): Promise<string> {
   try {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Headless Chromium with WebGPU on its software adapter, on a page that may use it (a secure context).
+// A headless browser with WebGPU on a software adapter, on a page that may use it (a secure context).
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { chromium, type Page } from 'playwright-core';
+import { chromium, firefox, type Browser, type Page } from 'playwright-core';
 
 const flags = [
   '--no-sandbox',
@@ -13,6 +13,30 @@ const flags = [
   '--disable-sync',
   '--no-first-run',
 ];
+
+// Chromium brings an adapter of its own; Firefox takes the machine's, and does not trust one in software unless told.
+const browsers = {
+  chromium: () =>
+    chromium.launch({
+      executablePath: process.env['PTERON_CHROMIUM'] ?? '/usr/bin/chromium',
+      args: flags,
+      ignoreDefaultArgs: ['--disable-gpu'],
+    }),
+  firefox: () =>
+    firefox.launch({
+      channel: 'moz-firefox',
+      executablePath: process.env['PTERON_FIREFOX'] ?? '/usr/bin/firefox-esr',
+      firefoxUserPrefs: { 'dom.webgpu.enabled': true, 'gfx.webgpu.ignore-blocklist': true },
+    }),
+} satisfies Record<string, () => Promise<Browser>>;
+export type BrowserName = keyof typeof browsers;
+
+/** Which browser `withPage` opens. */
+export const chosen: { browser: BrowserName } = { browser: 'chromium' };
+export function chooseBrowser(name: string): void {
+  if (!(name in browsers)) throw new Error(`'${name}' is no browser; there are ${Object.keys(browsers).join(', ')}`);
+  chosen.browser = name as BrowserName;
+}
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -36,18 +60,10 @@ export async function withPage<T>(
       server.closeAllConnections();
     });
   const { port } = server.address() as AddressInfo;
-  const browser = await chromium.launch({
-    executablePath: process.env['PTERON_CHROMIUM'] ?? '/usr/bin/chromium',
-    args: flags,
-    ignoreDefaultArgs: ['--disable-gpu'],
-  });
+  const browser = await browsers[chosen.browser]();
   try {
     const page = await browser.newPage();
-    page.on('console', (message) => {
-      // Tests ask for files that are not there, and browsers for an icon.
-      if (!message.text().startsWith('Failed to load resource')) console.log(message.text());
-    });
-    page.on('pageerror', (error) => uncaught.push(error.message));
+    await listen(page);
     await page.goto(`http://127.0.0.1:${port}/`);
     const problem = await page.evaluate(whyNoWebGpu);
     if (problem) throw new Error(`${problem} (${browser.version()})`);
@@ -56,6 +72,21 @@ export async function withPage<T>(
     await browser.close();
     await stopServer();
   }
+}
+
+/** Shows what the page says, and keeps what nobody caught in it. Firefox also tells what its workers' owners did catch. */
+export async function listen(page: Page): Promise<void> {
+  const mark = 'nobody caught: ';
+  page.on('console', (message) => {
+    const text = message.text();
+    if (text.startsWith(mark)) uncaught.push(text.slice(mark.length));
+    // Tests ask for files that are not there, and browsers for an icon.
+    else if (!text.startsWith('Failed to load resource')) console.log(text);
+  });
+  await page.addInitScript((words) => {
+    addEventListener('error', (event) => console.error(words + event.message));
+    addEventListener('unhandledrejection', ({ reason }) => console.error(words + (reason instanceof Error ? reason.message : String(reason))));
+  }, mark);
 }
 
 // Runs in the page.
