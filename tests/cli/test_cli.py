@@ -443,7 +443,7 @@ class Tune(unittest.TestCase):
             report = json.loads(out)
             routes = {"gemm": {"row", "tile8", "split", "shared", "tile4"}, "attention": {"group", "tiled", "threads"}}
             for shape, row in report["shapes"].items():
-                self.assertRegex(shape, r"^(gemm|attention)@\d+x\d+x\d+$")
+                self.assertRegex(shape, r"^(gemm|attention|arg_max)@\d+x\d+x\d+$")
                 self.assertEqual(set(row["milliseconds"]), routes[shape.split("@")[0]])
                 self.assertIn(row["usual"], row["milliseconds"])
                 self.assertNotIn(f"{shape}={row['usual']}", report["routes"])
