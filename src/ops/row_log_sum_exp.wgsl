@@ -42,6 +42,7 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
   }
   let sum = join_all(mine, false, lid);
   if (lid == 0u) {
-    y[row] = select(largest + log(sum), largest, largest > LARGEST_FLOAT);  // an infinite one outweighs all others
+    let several = select(largest + log(sum), largest, largest > LARGEST_FLOAT);  // an infinite one outweighs all others
+    y[row] = select(several, f32(x_get(start)), sum == 0.0);  // all are −∞, whose logarithm drivers disagree about
   }
 }
