@@ -41,9 +41,9 @@ export class GpuWatch {
     this.#failure ??= failure;
   }
 
-  /** An error is often the first sign that the device is lost; its own words for it arrive about now. */
+  /** An error is often the first sign that the device is lost; its own words for it come soon, if at all. */
   async loss(): Promise<void> {
-    await Promise.race([this.#device.lost, new Promise((resolve) => setTimeout(resolve, 100))]);
+    await Promise.race([this.#device.lost, new Promise((resolve) => setTimeout(resolve, 1000))]);
   }
 
   /** Whether errors of scoped calls may still arrive. */
