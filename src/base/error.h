@@ -12,26 +12,24 @@ namespace pteron {
 
 using Failure = std::unexpected<Error>;
 
-Failure failure(ErrorKind kind, std::initializer_list<Part> parts);
-
 template <class... Ts>
-[[gnu::always_inline]] inline Failure fail(ErrorKind kind, const Ts&... parts) {
-  return failure(kind, {Part(parts)...});
+Failure fail(ErrorKind kind, const Ts&... parts) {
+  return Failure(Error{kind, str(parts...), {}});
 }
 template <class... Ts>
-[[gnu::always_inline]] inline Failure invalid(const Ts&... parts) {
+Failure invalid(const Ts&... parts) {
   return fail(ErrorKind::invalid, parts...);
 }
 template <class... Ts>
-[[gnu::always_inline]] inline Failure not_found(const Ts&... parts) {
+Failure not_found(const Ts&... parts) {
   return fail(ErrorKind::not_found, parts...);
 }
 template <class... Ts>
-[[gnu::always_inline]] inline Failure unsupported(const Ts&... parts) {
+Failure unsupported(const Ts&... parts) {
   return fail(ErrorKind::unsupported, parts...);
 }
 template <class... Ts>
-[[gnu::always_inline]] inline Failure internal_error(const Ts&... parts) {
+Failure internal_error(const Ts&... parts) {
   return fail(ErrorKind::internal, parts...);
 }
 

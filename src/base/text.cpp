@@ -23,8 +23,6 @@ std::string_view name_of(ErrorKind kind) {
   return "unknown";
 }
 
-namespace {
-
 // The shorter one of 1234.5 and 1.2345e+03.
 void append(std::string& out, f64 value) {
   if (std::signbit(value)) out += '-';
@@ -49,30 +47,6 @@ void append(std::string& out, f64 value) {
     out.append(digits, 0, whole).append(whole - std::min(whole, digits.size()), '0');
     if (digits.size() > whole) (out += '.').append(digits, whole);
   }
-}
-
-}  // namespace
-
-void Part::append_to(std::string& out) const {
-  switch (kind_) {
-    case c_text: out += c_text_; break;
-    case text_: out.append(c_text_, size_); break;
-    case letter_: out += char(integer_); break;
-    case integer: out += std::to_string(integer_); break;
-    case natural: out += std::to_string(u64(integer_)); break;
-    case number_: append(out, real_); break;
-    case shape_: out += to_string(*shape_value_); break;
-  }
-}
-
-std::string concatenated(std::initializer_list<Part> parts) {
-  std::string out;
-  for (const Part& part : parts) part.append_to(out);
-  return out;
-}
-
-Failure failure(ErrorKind kind, std::initializer_list<Part> parts) {
-  return Failure(Error{kind, concatenated(parts), {}});
 }
 
 std::string human_bytes(u64 bytes) {

@@ -6,47 +6,31 @@
 #include <pteron/shape.h>
 
 #include <concepts>
-#include <initializer_list>
 #include <string>
 #include <string_view>
 
 namespace pteron {
 
-// What `str` can write. Calls make a list of these instead of a function for each combination of types: messages are
-// many, and most of them have a combination of their own.
-class Part {
- public:
-  Part(const char* text) : kind_(c_text), c_text_(text) {}
-  Part(std::string_view text) : kind_(text_), size_(text.size()), c_text_(text.data()) {}
-  Part(const std::string& text) : Part(std::string_view(text)) {}
-  Part(char letter) : kind_(letter_), integer_(letter) {}
-  Part(bool value) : Part(value ? "true" : "false") {}
-  Part(f64 number) : kind_(number_), real_(number) {}
-  template <std::integral T>
-    requires(!std::same_as<T, bool> && !std::same_as<T, char>)
-  Part(T value) : kind_(std::signed_integral<T> ? integer : natural), integer_(i64(value)) {}
-  Part(const Shape& shape) : kind_(shape_), shape_value_(&shape) {}
-  Part(DType type) : Part(name_of(type)) {}
-
-  void append_to(std::string& out) const;
-
- private:
-  enum Kind : u8 { c_text, text_, letter_, integer, natural, number_, shape_ };
-  Kind kind_;
-  size_t size_ = 0;
-  union {
-    const char* c_text_;
-    i64 integer_;
-    f64 real_;
-    const Shape* shape_value_;
-  };
-};
-
-std::string concatenated(std::initializer_list<Part> parts);
+void append(std::string& out, f64 value);  // shortest form that reads back the same
+inline void append(std::string& out, std::string_view s) { out += s; }
+inline void append(std::string& out, const char* s) { out += s; }
+inline void append(std::string& out, const std::string& s) { out += s; }
+inline void append(std::string& out, char c) { out += c; }
+inline void append(std::string& out, bool b) { out += b ? "true" : "false"; }
+inline void append(std::string& out, f32 value) { append(out, f64(value)); }
+template <std::integral T>
+  requires(!std::same_as<T, bool> && !std::same_as<T, char>)
+void append(std::string& out, T value) {
+  out += std::to_string(value);
+}
+inline void append(std::string& out, const Shape& shape) { out += to_string(shape); }
+inline void append(std::string& out, DType t) { out += name_of(t); }
 
 template <class... Ts>
-[[gnu::always_inline]] inline std::string str(const Ts&... parts) {
-  return concatenated({Part(parts)...});
+std::string str(const Ts&... parts) {
+  std::string out;
+  (append(out, parts), ...);
+  return out;
 }
 
 // "1.5 MiB", for people.
@@ -59,7 +43,7 @@ std::string join(const Range& items, std::string_view separator = ", ") {
   for (const auto& item : items) {
     if (!first) out += separator;
     first = false;
-    Part(item).append_to(out);
+    append(out, item);
   }
   return out;
 }
