@@ -22,7 +22,7 @@ import { readmeCode } from './readme.ts';
 import { serve } from './server.ts';
 import { tinyTemplate, tinyTokenizer } from './tiny_chat.ts';
 
-const limits = { goal: 600_000, most: 1_500_000 }; // bytes of pteron.wasm
+const limits = { goal: 600_000, most: 1_600_000 }; // bytes of pteron.wasm
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: {
