@@ -111,11 +111,19 @@ class BadInput(unittest.TestCase):
             ("logprobs", 3), ("top_logprobs", 5), ("response_format", "json"), ("response_format", {"type": "xml"}), ("tools", {}),
             ("response_format", {"type": "json_schema"}), ("tools", [{"type": "function"}]), ("tools", [{"type": "function", "function": {"name": "a b"}}]),
             ("tool_choice", "required"), ("tool_choice", 1), ("tool_choice", {"type": "function", "function": {"name": "nobody"}}), ("functions", [{}]),
+            ("tool_choice", {"type": "function", "function": {"name": 5}}), ("tool_choice", {"type": "function", "function": []}),
             ("stream_options", 1), ("model", 7), ("audio", {"voice": "x"}), ("modalities", ["audio"]),
         ):  # fmt: skip
             self.refused(self.ask(**{member: value}), type="invalid_request_error")
         schema = {"type": "json_schema", "json_schema": {"name": "x", "schema": {"type": "object", "$ref": "#/nowhere"}}}
         self.refused(self.ask(response_format=schema), param="response_format.json_schema.schema")
+
+    def test_what_a_tool_was_called_with_may_be_anything(self):
+        for arguments in ("", "{}", "no JSON", '{"a": ' + "[" * 100000, '{"a": ' + "[" * 100000 + "]" * 100000 + "}"):
+            call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": arguments}}
+            messages = [{"role": "user", "content": "Hi"}, {"role": "assistant", "tool_calls": [call]}]
+            code, _, answer = self.server.post(CHAT, self.ask(messages=messages))
+            self.assertEqual(code, 200 if len(arguments) < 10 else 400, answer)
 
     def test_an_image_is_refused_with_a_sentence(self):
         parts = [{"type": "text", "text": "What is it?"}, {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}]

@@ -8,9 +8,9 @@ namespace {
 
 constexpr size_t most_depth = 100, most_members = 512;
 
-// Before it is parsed: depth, because values are handled recursively, and members of an object, because they are looked
-// up one by one.
-void check_size(std::string_view body) {
+// Why a text is not parsed, if it is not: depth, because values are handled recursively, and members of an object,
+// because they are looked up one by one.
+std::optional<std::string> excess(std::string_view body) {
   std::vector<size_t> members;
   bool quoted = false;
   for (size_t i = 0; i < body.size(); ++i) {
@@ -22,14 +22,15 @@ void check_size(std::string_view body) {
     }
     if (c == '"') quoted = true;
     if (c == '{' || c == '[') {
-      if (members.size() == most_depth) refuse("", "the body is nested deeper than ", most_depth, " levels");
+      if (members.size() == most_depth) return str("is nested deeper than ", most_depth, " levels");
       members.push_back(0);
     } else if ((c == '}' || c == ']') && !members.empty()) {
       members.pop_back();
     } else if (c == ':' && !members.empty() && ++members.back() > most_members) {
-      refuse("", "an object of the body has more than ", most_members, " members");
+      return str("has an object of more than ", most_members, " members");
     }
   }
+  return std::nullopt;
 }
 
 std::string described(const Json& value) {
@@ -42,7 +43,7 @@ std::string described(const Json& value) {
 }  // namespace
 
 Json parse_body(std::string_view body) {
-  check_size(body);
+  if (const auto problem = excess(body)) refuse("", "the body ", *problem);
   try {
     Json out = Json::parse(body);
     if (!out.is_object()) refuse("", "the body must be a JSON object");
@@ -52,6 +53,10 @@ Json parse_body(std::string_view body) {
     why.remove_prefix(std::min(why.find("] "), why.size() - 2) + 2);
     refuse("", "the body is not valid JSON: ", to_text(Json(why)));
   }
+}
+
+Json parse_inner(std::string_view text) {
+  return excess(text) ? Json(Json::value_t::discarded) : Json::parse(text, nullptr, false);
 }
 
 std::string to_text(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
@@ -83,7 +88,8 @@ std::optional<i64> Fields::integer(std::string_view name, i64 least, i64 most) c
   if (!whole || value->get<f64>() < f64(least) || value->get<f64>() > f64(most))
     refuse(path(name), "'", path(name), "' must be a whole number from ", least, " to ", most, ", not ",
            described(*value));
-  return value->is_number_unsigned() ? i64(std::min<u64>(value->get<u64>(), u64(most))) : value->get<i64>();
+  if (value->is_number_unsigned()) return i64(std::min<u64>(value->get<u64>(), u64(most)));
+  return value->is_number_float() && value->get<f64>() >= 0x1p63 ? most : value->get<i64>();
 }
 
 std::optional<f64> Fields::number(std::string_view name, f64 least, f64 most) const {

@@ -14,6 +14,8 @@ using Json = nlohmann::ordered_json;  // a schema's members keep their order
 
 // Any bytes; refuses what is not an object or would take long to handle.
 Json parse_body(std::string_view body);
+// JSON inside of a text; discarded if it is none or would take long to handle.
+Json parse_inner(std::string_view text);
 // With U+FFFD for what is not UTF-8.
 std::string to_text(const Json& json);
 

@@ -33,7 +33,7 @@ Json read_calls(const Json& calls, const std::string& path) {
     if (!fields.text("name")) refuse(fields.path("name"), "'", fields.path("name"), "' is missing");
     const std::string text = fields.text("arguments").value_or("{}");
     // Templates write arguments as JSON themselves.
-    Json arguments = Json::parse(text, nullptr, false);
+    Json arguments = parse_inner(text);
     if (!arguments.is_object()) arguments = text;
     out.push_back({{"id", Fields(calls[i], here).text("id").value_or("")},
                    {"type", "function"},

@@ -32,7 +32,8 @@ Tool read_tool(const Json& function, const std::string& path) {
 void choose_named(ToolUse& use, const Json& choice, bool responses_api) {
   const Json* function = &choice;
   if (!responses_api && choice.contains("function")) function = &choice["function"];
-  const std::string name = function->is_object() ? function->value("name", "") : "";
+  if (!function->is_object()) refuse("tool_choice", "'tool_choice' must name a function");
+  const std::string name = Fields(*function, "tool_choice").text("name").value_or("");
   std::erase_if(use.tools, [&](const Tool& tool) { return tool.name != name; });
   if (use.tools.empty()) refuse("tool_choice", "'tool_choice' names a tool that is not among 'tools'");
   use.choice = ToolUse::required;
