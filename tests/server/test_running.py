@@ -120,7 +120,9 @@ class Running(unittest.TestCase):
                 for _ in range(2):
                     server.process.send_signal(signal.SIGHUP)
                     self.assertEqual(server.chat()[2]["choices"], first)
-                path.write_bytes(b"no program")
+                bad = path.with_suffix(".new")
+                bad.write_bytes(b"no program")
+                bad.replace(path)  # programs are mapped: a file is replaced, not written over
                 server.process.send_signal(signal.SIGHUP)
                 self.assertEqual(server.chat()[2]["choices"], first)  # the old one goes on
                 stop.set()
