@@ -37,11 +37,12 @@ def is_whole(result: dict) -> bool:
 
 def summary(results: dict[str, dict]) -> list[str]:
     static = [r for name, r in results.items() if name.endswith("/static")]
+    tried = [r for r in static if r.get("stock")]
     stock = [r for r in static if (s := r.get("stock")) and not s["problem"] and s["delegates"] == 1 and not s["outside"]]
     right = [r for r in results.values() if r.get("right")]
     lines = [
-        f"- {len(static)} models, {len(results)} programs; {sum(map(is_whole, static))} models are one delegate without CPU ops with ours, "
-        f"{len(stock)} with stock.",
+        f"- {len(static)} models, {len(results)} programs; {sum(map(is_whole, static))} models are one delegate without CPU ops with ours"
+        + (f"; of {len(tried)} that were tried, {len(stock)} with stock." if tried else "; stock was not tried."),
         f"- {len(right)} of {len(results)} programs agree with torch.",
     ]
     ratios = [
