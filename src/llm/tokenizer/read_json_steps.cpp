@@ -15,7 +15,7 @@ constexpr std::string_view punctuation_pattern = R"([\p{P}!-/:-@\[-`{-~])";
 
 // BERT's, by Unicode 8.
 constexpr std::string_view bert_punctuation_pattern =
-    R"([\p{P}!-/:-@\[-`{-~&&[^\x{61D}\x{9FD}-\x{A76}\x{C77}-\x{C84}\x{1B4E}\x{1B4F}\x{1B7D}-\x{1B7F}\x{2E43}-\x{2E5D}\x{10D6E}-\x{10F89})"
+    R"([\p{P}!-/:-@\[-`{-~\x{166D}\x{111C9}&&[^\x{61D}\x{9FD}-\x{A76}\x{C77}-\x{C84}\x{1B4E}\x{1B4F}\x{1B7D}-\x{1B7F}\x{2E43}-\x{2E5D}\x{10D6E}-\x{10F89})"
     R"(\x{113D4}-\x{1145D}\x{11660}-\x{116B9}\x{1183B}-\x{11FFF}\x{12FF1}\x{12FF2}\x{16D6D}-\x{16FE2}\x{1E5FF}-\x{1E95F}]])";
 
 constexpr std::string_view joining_names[] = {"Removed", "Isolated", "MergedWithPrevious", "MergedWithNext",
