@@ -28,7 +28,8 @@ constexpr Function functions[] = {
     {"aten.sin.default", [](f64 x) { return std::sin(x); }, absolute},
     {"aten.cos.default", [](f64 x) { return std::cos(x); }, absolute},
     {"aten.tanh.default", [](f64 x) { return std::tanh(x); }, absolute},
-    {"aten.sigmoid.default", [](f64 x) { return 1 / (1 + std::exp(-x)); }, exponential},
+    // Never 0, as in mathematics: what drivers make of numbers that small is theirs (noise.h).
+    {"aten.sigmoid.default", [](f64 x) { return 1 / (1 + std::min(std::exp(-x), 1e300)); }, exponential},
     {"aten.hardswish.default", [](f64 x) { return x <= -3                   ? 0
                                                   : x >= 3 || std::isnan(x) ? x
                                                                             : x * (x + 3) / 6; },
