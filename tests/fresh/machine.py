@@ -139,8 +139,10 @@ class Machine:
             running = subprocess.Popen(enter, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True)
             end = time.monotonic() + LIMIT
             while not (path.exists() and (not says or re.search(says, path.read_text(errors="replace")))):
-                if running.poll() is not None or time.monotonic() > end:
+                if running.poll() is None and time.monotonic() > end:
                     os.killpg(running.pid, signal.SIGKILL)
+                    running.wait()
+                if running.poll() is not None:
                     raise CommandFailed(f"{' '.join(command)} did not come to {file}:\n{files[1].read_text()}")
                 time.sleep(0.05)
             os.killpg(running.pid, signal.SIGINT)
