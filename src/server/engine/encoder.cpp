@@ -19,8 +19,8 @@ Result<Tokenizer> load_tokenizer(const Program& program, const std::string& path
   if (file.empty())
     if (const auto bytes = program.named_data("pteron.tokenizer.json")) return Tokenizer::load(*bytes);
   if (file.empty()) file = std::filesystem::path(path).parent_path() / "tokenizer.json";
-  TRY(const auto mapped, within(os::map_file(file), "the encoder's tokenizer"));
-  return within(Tokenizer::load(mapped->bytes()), file);
+  TRY(const auto bytes, within(os::read_file(file), "the encoder's tokenizer"));
+  return within(Tokenizer::load(bytes), file);
 }
 
 }  // namespace
