@@ -69,10 +69,15 @@ std::string hash_of(const Options& options, const std::string& path) {
   std::vector<std::string> files{path};
   files.insert(files.end(), load->data_files.begin(), load->data_files.end());
   Sha256 sum;
-  for (const std::string& file : files) {
-    const auto mapped = os::map_file(file);
-    if (!mapped) return "";
-    sum.update((*mapped)->bytes());
+  std::vector<std::byte> chunk(1 << 20);
+  for (const std::string& name : files) {
+    const auto file = os::open_file(name);
+    if (!file) return "";
+    for (u64 at = 0; at < (*file)->size(); at += chunk.size()) {
+      const auto part = std::span(chunk).first(std::min<u64>(chunk.size(), (*file)->size() - at));
+      if (!(*file)->read(at, part)) return "";
+      sum.update(part);
+    }
   }
   return sum.finish();
 }
