@@ -3,6 +3,7 @@ set(node ${PTERON_DEPS}/node/bin/node --disable-warning=ExperimentalWarning)
 
 # Every kernel that the GPU tests compiled also compiles in a browser.
 pteron_test(tint COMMAND ${node} ${CMAKE_SOURCE_DIR}/web/tests/tint.ts ${kernel_folders})
+pteron_test(tint-all COMMAND ${node} ${CMAKE_SOURCE_DIR}/web/tests/tint.ts --all ${kernel_folders})
 
 # The browser version compiles and runs in headless Chromium.
 pteron_test(wasm COMMAND ${CMAKE_SOURCE_DIR}/tools/build_web TIMEOUT 3600)

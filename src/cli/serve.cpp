@@ -51,12 +51,10 @@ server::ModelTable::Load loader(const Options& options) {
 }
 
 server::ModelTable::LoadEncoder encoder_loader(const Options& options) {
-  return [&options](const std::string& path) -> Result<std::optional<server::Encoder>> {
+  return [&options](const std::string& path) -> Result<std::optional<Encoder>> {
     TRY(LoadOptions load, options.load_options());
     load.share_device = true;
-    TRY(const Program program, Program::load(path, load));
-    if (!server::Encoder::is_one(program)) return std::nullopt;
-    return server::Encoder::load(path, std::move(load), "");
+    return Encoder::load(path, std::move(load));
   };
 }
 

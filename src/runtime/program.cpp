@@ -126,6 +126,9 @@ Result<Device> Program::device() {
 
 Result<std::vector<std::byte>> Program::named_data(std::string_view key) const {
   TRY(const graph::DataLocation location, impl_->open.files.find(key));
+  if (location.range.size > format::largest_fetch)
+    return unsupported("named data '", key, "' has ", location.range.size, " bytes; the limit is ",
+                       format::largest_fetch);
   std::vector<std::byte> out(location.range.size);
   TRY_DO(impl_->open.sources[location.source]->read(location.range.offset, out));
   return out;

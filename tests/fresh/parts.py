@@ -81,7 +81,7 @@ def user():
 def stopped():
     machine = Machine("stopped").clone()
     machine.stop("./run", file="build/logs/apt.log", says="Unpacking ")
-    machine.stop("./run", file="build/logs/venv.log", says="Collecting pip")
+    machine.stop("./run", file="build/logs/venv.log", says="Installing collected")
     first, then = (compiled(machine, done) for done in (9, 1))
     expect(then < first - 5, f"after files were compiled, {then} of {first} are left")
 

@@ -16,3 +16,9 @@ pteron_test(python-llm ADAPTER lavapipe COMMAND ${python} ${CMAKE_CURRENT_SOURCE
 
 pteron_test(serve-smollm2 ADAPTER lavapipe COMMAND ${clients} ${CMAKE_CURRENT_SOURCE_DIR}/server/test_smollm2.py
   $<TARGET_FILE:pteron_cli> ${CMAKE_CURRENT_SOURCE_DIR}/data ${CMAKE_SOURCE_DIR}/build/models/smollm2.pte)
+
+# An encoder, exported by torch with the engine's own partitioner.
+set(encoder ${CMAKE_SOURCE_DIR}/build/serve/minilm)
+plugin_test(export-minilm COMMAND ${python} -W ignore ${CMAKE_CURRENT_SOURCE_DIR}/server/export_minilm.py ${PTERON_DEPS}/minilm ${encoder})
+pteron_test(serve-embeddings ADAPTER lavapipe COMMAND ${clients} ${CMAKE_CURRENT_SOURCE_DIR}/server/test_embeddings.py
+  $<TARGET_FILE:pteron_cli> ${CMAKE_CURRENT_SOURCE_DIR}/data ${encoder})

@@ -2,9 +2,8 @@
 // The models that a server has, by the names that requests use.
 #pragma once
 
-#include "server/engine/encoder.h"
-
 #include <pteron/chat.h>
+#include <pteron/encoder.h>
 
 #include <map>
 #include <mutex>
