@@ -80,6 +80,8 @@ class Session {
   Status begin(Readback wanted);
   Result<bool> finish(bool wait = true);
   bool running() const;
+  // Whether the next run reads a single token, so that it can be one of a batch.
+  bool reads_one() const;
 
   // The answer of the last run: none if there is more to read, or the text was changed since.
   Readback answer() const;
@@ -94,9 +96,35 @@ class Session {
   std::vector<OpTiming> profile() const;
 
  private:
+  friend class SessionBatch;
   struct Impl;
   explicit Session(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
+};
+
+// Runs of several sessions of one model in one submit, which costs little more than one of them alone. Not for two
+// threads at once.
+class SessionBatch {
+ public:
+  struct Run {
+    Session* session = nullptr;  // that reads_one()
+    Readback wanted = Readback::best;
+    Status status = {};
+  };
+  explicit SessionBatch(Batch batch) : batch_(std::move(batch)) {}
+
+  // An error: nothing has begun, and sessions can still run by themselves; they have to from now on, because it will
+  // not get better. An error in the status of a run is that session's alone.
+  Status begin(std::span<Run> runs);
+  // The runs stay where they are until this is true or an error.
+  Result<bool> finish(bool wait = true);
+  const Batch& batch() const { return batch_; }
+
+ private:
+  Batch batch_;
+  std::optional<Error> broken_;
+  std::vector<Batch::Lane> lanes_;  // of the step under way, and
+  std::vector<Run*> runs_;          // whose they are
 };
 
 struct LanguageModelOptions {
@@ -125,6 +153,8 @@ class LanguageModel {
   bool is_end(u32 token) const;
 
   Result<Session> session() const;
+  // For this model's sessions.
+  Result<SessionBatch> batch() const;
 
  private:
   struct Impl;

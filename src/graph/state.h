@@ -60,4 +60,7 @@ class State {
   u64 id_ = 0;
 };
 
+// The states of a step, one for each conversation that it works for.
+using Lanes = std::span<State* const>;
+
 }  // namespace pteron::graph

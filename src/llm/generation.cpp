@@ -44,7 +44,18 @@ struct Generation::Impl {
   Status show(u32 token);
   Status make_room();
   void end(StopReason why);
+  Status take_run();  // what the session's run has given
 };
+
+Status Generation::Impl::take_run() {
+  ++stats.runs;
+  stats.read_back_bytes = session.stats().read_back_bytes;
+  if (session.answer() == Readback::none) return {};
+  TRY(const auto sample, choose());
+  if (sample) return accept(*sample);
+  all_logits = true;
+  return {};
+}
 
 Status Generation::Impl::set_prompt(std::vector<u32> prompt) {
   const ModelInfo& info = model.info();
@@ -200,21 +211,44 @@ Result<bool> Generation::finish(bool wait) {
   Impl& g = *impl_;
   TRY(const bool finished, g.session.finish(wait));
   if (!finished) return false;
-  ++g.stats.runs;
-  g.stats.read_back_bytes = g.session.stats().read_back_bytes;
-  if (g.session.answer() == Readback::none) return true;
-  TRY(const auto sample, g.choose());
-  if (sample)
-    TRY_DO(g.accept(*sample));
-  else
-    g.all_logits = true;
+  TRY_DO(g.take_run());
   return true;
+}
+
+void Generation::step(SessionBatch& batch, std::span<Turn> turns) {
+  std::vector<SessionBatch::Run> runs;
+  std::vector<Turn*> joined, alone;
+  for (Turn& turn : turns) {
+    Impl& g = *turn.answer->impl_;
+    if (turn.answer->done()) {
+      turn.status = invalid("the answer is done (", name_of(g.reason), ")");
+    } else if (g.session.reads_one()) {
+      runs.push_back({&g.session, g.readback()});
+      joined.push_back(&turn);
+    } else {
+      alone.push_back(&turn);
+    }
+  }
+  if (runs.size() < 2 || !batch.begin(runs)) {
+    alone.insert(alone.end(), joined.begin(), joined.end());
+  } else {
+    for (Turn* turn : joined) turn->answer->impl_->piece = {};
+    (void)batch.finish();  // an error is in each status
+    for (size_t i = 0; i < joined.size(); ++i)
+      joined[i]->status = runs[i].status ? joined[i]->answer->impl_->take_run() : std::move(runs[i].status);
+  }
+  for (Turn* turn : alone) turn->status = turn->answer->run();
+}
+
+Status Generation::run() {
+  TRY_DO(begin());
+  TRY_DO(finish());
+  return {};
 }
 
 Result<GeneratedPiece> Generation::next() {
   do {
-    TRY_DO(begin());
-    TRY_DO(finish());
+    TRY_DO(run());
   } while (!impl_->piece.token && !done());
   return impl_->piece;
 }
