@@ -68,6 +68,13 @@ class Session {
   // An independent copy in the same state.
   Result<Session> fork();
 
+  // The state of what is cached, as bytes. It can be restored where the program and the layout are the same.
+  std::string state_layout() const;
+  u64 state_bytes(u32 tokens) const;  // of a text of so many
+  Result<std::vector<std::byte>> save() const;
+  // The text becomes these tokens, all of them read. If the bytes do not fit, nothing is cached afterwards.
+  Status restore(std::span<const u32> tokens, Bytes state);
+
   // One run of the model over what it has not read, or over the last token again. A text that is too long for one run
   // takes several; only the last one has an answer. `begin` submits, `finish` collects: true once it is done.
   Status begin(Readback wanted);

@@ -119,6 +119,11 @@ class Method {
   Status reset();               // as in the file
   Status rewind(u32 position);  // forgets caches from this position on
   Result<Method> clone();       // an independent copy in the same state
+  // As bytes: so many positions of caches, and all other state. They fit where the layout is the same.
+  std::string state_layout() const;
+  u64 state_bytes(u32 positions) const;
+  Result<std::vector<std::byte>> save_state(u32 positions) const;
+  Status restore_state(u32 positions, Bytes bytes);
 
   MethodStats stats() const;
   // Of the last execute, modelled; nothing if another method has run since. Caches count as far as `positions` of them

@@ -93,10 +93,12 @@ Status Generation::Impl::take_up() {
 Readback Generation::Impl::readback() const {
   const SamplerOptions& s = options.sampling;
   const u32 available = model.info().top_k;
-  if (available == 0 || all_logits || grammar || s.logprobs || !s.logit_bias.empty()) return Readback::logits;
+  if (available == 0 || all_logits || grammar || !s.logit_bias.empty()) return Readback::logits;
+  const bool few = s.temperature == 0 || (s.top_k > 0 && s.top_k <= available);
+  if (!few || s.logprobs.value_or(0) > available) return Readback::logits;
+  if (s.logprobs) return Readback::scored;
   const bool penalties = s.repetition_penalty != 1 || s.presence_penalty != 0 || s.frequency_penalty != 0;
-  if (s.temperature == 0) return penalties ? Readback::candidates : Readback::best;
-  return s.top_k > 0 && s.top_k <= available ? Readback::candidates : Readback::logits;
+  return s.temperature == 0 && !penalties ? Readback::best : Readback::candidates;
 }
 
 // Nothing if the candidates were not enough.
@@ -104,8 +106,12 @@ Result<std::optional<Sample>> Generation::Impl::choose() {
   switch (session.answer()) {
     case Readback::none: return std::nullopt;
     case Readback::best: return Sample{.token = session.best()};
-    case Readback::scored:
     case Readback::candidates: return sampler.sample(session.candidates());
+    case Readback::scored: {
+      Candidates scored = session.candidates();
+      scored.log_sum_exp = session.log_sum_exp();
+      return sampler.sample(scored);
+    }
     case Readback::logits: break;
   }
   TokenMask allowed;

@@ -152,4 +152,25 @@ std::span<const f32> Session::logits() const {
   return impl_->method.outputs()[0].as<f32>().last(impl_->info->vocab_size);
 }
 
+std::string Session::state_layout() const { return impl_->method.state_layout(); }
+u64 Session::state_bytes(u32 tokens) const { return impl_->method.state_bytes(tokens); }
+
+Result<std::vector<std::byte>> Session::save() const {
+  TRY_DO(impl_->check_idle());
+  return impl_->method.save_state(impl_->cached);
+}
+
+Status Session::restore(std::span<const u32> tokens, Bytes state) {
+  TRY_DO(impl_->check_idle());
+  TRY_DO(impl_->check(tokens, 0));
+  if (!impl_->info->kv_cache) return unsupported("the model remembers nothing that could be restored");
+  impl_->answer = Readback::none;
+  impl_->tokens.clear();
+  impl_->cached = 0;
+  TRY_DO(impl_->method.restore_state(u32(tokens.size()), state));
+  impl_->tokens.assign(tokens.begin(), tokens.end());
+  impl_->cached = u32(tokens.size());
+  return {};
+}
+
 }  // namespace pteron

@@ -25,7 +25,11 @@ Json describe(const std::string& id, i64 created, u32 context) {
   return {{"id", id}, {"object", "model"}, {"created", created}, {"owned_by", "pteron"}, {"context_length", context}};
 }
 Json describe(const ServedModel& model) { return describe(model.id, model.created, model.model.info().context); }
-Json describe(const ServedEncoder& model) { return describe(model.id, model.created, model.encoder.context()); }
+Json describe(const ServedEncoder& model) {
+  Json out = describe(model.id, model.created, model.encoder.context());
+  out["dimensions"] = model.encoder.width();
+  return out;
+}
 
 // A copy, which is the same tokenizer.
 Tokenizer read_tokenizer(const Fields& fields, const ModelTable& models) {
