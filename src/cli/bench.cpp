@@ -23,7 +23,7 @@ using Json = nlohmann::ordered_json;
 
 struct Options : Common {
   std::string model, method = "forward";
-  u32 prefill = 64, decode = 32, context = 32, prompts = 3;
+  u32 prefill = 64, decode = 32, context = 32, prompts = 3, conversations = 1;
 };
 
 Json to_json(const Spread& s) {
@@ -108,6 +108,24 @@ Status measure_decoder(Decoder decoder, Method& method, const Device& device, co
   return profile(method, device, report, [&] { return decoder.step(options.context + options.decode, 1); });
 }
 
+// Conversations that decode in one submit; all numbers are for one token of one of them.
+Status measure_batch(Subject& subject, const Device& device, const Options& options, Json& report) {
+  TRY(DecoderBatch batch, DecoderBatch::create(subject, options.conversations));
+  Meter steps(device, options.decode);
+  TRY_DO(batch.step(options.context));
+  for (u32 i = 0; i < options.decode; ++i) TRY_DO(steps.run([&] { return batch.step(options.context + i); }));
+  const f64 count = options.conversations;
+  const MemoryTraffic traffic = batch.batch().traffic(options.context + options.decode);
+  report["conversations"] = options.conversations;
+  report["batch_ms"] = steps.wall_ms().median / count;
+  report["batch_cpu_ms"] = steps.cpu_ms().median / count;
+  report["batch_dispatches"] = steps.counts().dispatches / count;
+  report["batch_submits"] = steps.counts().submits / count;
+  report["batch_bytes_touched"] = f64(traffic.total()) / count;
+  report["batch_bytes_of_caches"] = f64(traffic.state) / count;
+  return {};
+}
+
 Status measure_runs(Method& method, const Device& device, const Options& options, Json& report) {
   TRY(const std::vector<Tensor> inputs, made_up_inputs(method.info()));
   const std::vector<TensorView> views(inputs.begin(), inputs.end());
@@ -173,6 +191,7 @@ Status run(const Options& options) {
               {"device_ms", device_ms}};  // a part of load_ms
   TRY_DO(subject.is_decoder ? measure_decoder(Decoder(subject), method, device, options, report)
                             : measure_runs(method, device, options, report));
+  if (subject.is_decoder && options.conversations > 1) TRY_DO(measure_batch(subject, device, options, report));
   report["late_pipelines"] = method.stats().late_pipelines;
   report["gpu_buffer_mb"] = f64(device.usage().peak_buffer_bytes) * 1e-6;
   report["peak_rss_mb"] = f64(os::peak_resident_bytes()) * 1e-6;
@@ -193,6 +212,8 @@ void add_bench(Command& app, int& exit_code) {
   command->add_option("--decode", &options->decode, "Tokens to decode, or runs of any other program")->show_default();
   command->add_option("--context", &options->context, "Positions before the first decoded token")->show_default();
   command->add_option("--prompts", &options->prompts, "How often the prompt is measured")->show_default();
+  command->add_option("--conversations", &options->conversations, "Also measure so many that decode in one submit")
+      ->show_default();
   command->add_option("--method", &options->method, "Method to run")->show_default();
   add_device_flags(*command, *options);
   add_program_flags(*command, *options);

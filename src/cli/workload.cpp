@@ -51,7 +51,7 @@ Result<Subject> load_subject(const std::string& path, const std::string& method,
   MethodOptions with;
   if (decoder) with.epilogues = {{.kind = Epilogue::arg_max}};
   TRY(auto loaded, program.method(method, with));
-  return Subject{std::move(program), std::move(loaded), decoder};
+  return Subject{std::move(program), std::move(loaded), std::move(with), decoder};
 }
 
 Decoder::Decoder(Subject& subject) : method_(subject.method), tokens_(subject.method.info().inputs[0].shape[1]) {
@@ -72,6 +72,29 @@ Status Decoder::step(u32 position, u32 count) {
 
 Status Decoder::prompt(u32 count) {
   for (u32 at = 0; at < count; at += longest_step()) TRY_DO(step(at, std::min(count - at, longest_step())));
+  return {};
+}
+
+Result<DecoderBatch> DecoderBatch::create(Subject& subject, u32 conversations) {
+  const std::string& name = subject.method.info().name;
+  TRY(Batch batch, subject.program.batch(name, subject.options));
+  std::vector<Method> methods;
+  for (u32 i = 0; i < conversations; ++i) {
+    TRY(Method method, subject.program.method(name, subject.options));
+    methods.push_back(std::move(method));
+  }
+  return DecoderBatch(std::move(batch), std::move(methods));
+}
+
+Status DecoderBatch::step(u32 position) {
+  const i64 token = 1, at = position;
+  const TensorView inputs[] = {{DType::i64, Shape{1, 1}, std::as_bytes(std::span(&token, 1))},
+                               {DType::i64, Shape{1}, std::as_bytes(std::span(&at, 1))}};
+  std::vector<Batch::Lane> lanes;
+  for (Method& method : methods_) lanes.push_back({&method, inputs, {u32(method.info().outputs.size() - 1)}});
+  TRY_DO(batch_.begin(lanes));
+  TRY_DO(batch_.finish());
+  for (Batch::Lane& lane : lanes) TRY_DO(std::move(lane.status));
   return {};
 }
 

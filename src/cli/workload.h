@@ -13,6 +13,7 @@ namespace pteron::cli {
 struct Subject {
   Program program;
   Method method;
+  MethodOptions options;
   bool is_decoder = false;
 };
 Result<Subject> load_subject(const std::string& path, const std::string& method, LoadOptions options);
@@ -33,6 +34,19 @@ class Decoder {
   Method& method_;
   std::vector<i64> tokens_;
   u32 capacity_ = 0;
+};
+
+// Conversations of a decoder that decode a token each in one submit. They are at the same position.
+class DecoderBatch {
+ public:
+  static Result<DecoderBatch> create(Subject& subject, u32 conversations);
+  Status step(u32 position);
+  const Batch& batch() const { return batch_; }
+
+ private:
+  DecoderBatch(Batch batch, std::vector<Method> methods) : batch_(std::move(batch)), methods_(std::move(methods)) {}
+  Batch batch_;
+  std::vector<Method> methods_;
 };
 
 // Floats in (-1, 1); integers 0, which any table has.

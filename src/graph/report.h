@@ -19,7 +19,8 @@ struct OpTime {
 std::vector<OpTime> profile_of(const Runner& runner);
 
 // A model of the bytes that a step moves, from what its dispatches bind: a constant is read whole, a tensor as far as
-// it is live, a cache as far as it is filled. Ops that look rows up by index touch as much of a constant as they write.
+// it is live, a cache as far as it is filled. Ops that look rows up, by index or by position, touch as much of a
+// constant as they write.
 MemoryTraffic traffic_of(const Runner& runner, u32 positions);
 
 }  // namespace pteron::graph

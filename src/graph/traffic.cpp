@@ -6,10 +6,14 @@
 namespace pteron::graph {
 namespace {
 
+// By an index, or by a position: a table of angles, say.
 bool looks_up(const CompiledGraph& c, u32 op) {
   const auto is_of = [op](const auto& entry) { return entry.op == op; };
-  return std::any_of(c.index_checks.begin(), c.index_checks.end(), is_of) ||
-         std::any_of(c.faults.begin(), c.faults.end(), is_of);
+  const auto is_position = [&](ValueId id) {
+    return c.facts.varies[id] && std::holds_alternative<SymInt>(c.graph.values[id]);
+  };
+  return std::ranges::any_of(c.index_checks, is_of) || std::ranges::any_of(c.faults, is_of) ||
+         std::ranges::any_of(c.ops[op].reads, is_position);
 }
 
 u64 live_bytes(const CompiledGraph& c, const LiveValues& live, ValueId id) {

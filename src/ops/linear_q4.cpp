@@ -85,9 +85,17 @@ Status run_lines(Plan& op, const Q4Linear& l, const Q4Rows& x) {
                     Spec().num("SIZE", size).num("UNROLL", unroll).num("ROWS", rows), rows);
 }
 
+// As few passes over the weights as rows need. Where the number of rows is not known before, four do for most.
+u32 rows_per_lane(const Plan& op, const Q4Linear& l, bool one_row) {
+  if (one_row) return 1;
+  const u32 rows = rows_of(l);
+  if (!op.shape_is_fixed(l.x) || rows > few_rows) return 4;
+  return rows <= 2 ? 2 : rows <= 4 ? 4 : 8;
+}
+
 // A processor: threads that have lanes of their own.
 Status run_lanes(Plan& op, const Q4Linear& l, const Q4Rows& x, bool one_row) {
-  const u32 rows = rows_of(l), words = depth_of(l) / 8, rows_per_thread = one_row ? 1 : 4;
+  const u32 rows = rows_of(l), words = depth_of(l) / 8, rows_per_thread = rows_per_lane(op, l, one_row);
   const u32 lanes_per_block = l.paired() ? 16 : 8, made = l.outputs();
   LaneParams params{0,  0, rows, words, groups_of(l), l.group / 8, l.eps, l.paired() ? blocks_of(l.parts[0]) : 0,
                     {}, {}};

@@ -1,4 +1,4 @@
-// A 4-bit linear (snippets/q4_linear.wgsl) in registers: one thread computes TM rows (one or four) of a lane. It walks
+// A 4-bit linear (snippets/q4_linear.wgsl) in registers: one thread computes TM rows (one, two, four or eight) of a lane. It walks
 // the depth once, a word (eight k) of each column at a time, and scales each group's partial sum. No barrier, no
 // workgroup memory: what counts is that x and the unpacked weights are reused in registers. Rows have names, because
 // not every compiler keeps an array in registers. x is a uniform where only one row is read.
@@ -82,33 +82,58 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
   let lane = index % p.lanes;
   let row = (index / p.lanes) * TM;
   let rows = min(vec4u(row, row + 1u, row + 2u, row + 3u), vec4u(p.rows - 1u));
+  let more = min(vec4u(row, row + 1u, row + 2u, row + 3u) + vec4u(4u), vec4u(p.rows - 1u));
   let at = lane_at(lane);
 
   var all0 = Sums();
   var all1 = Sums();
   var all2 = Sums();
   var all3 = Sums();
+  var all4 = Sums();
+  var all5 = Sums();
+  var all6 = Sums();
+  var all7 = Sums();
   for (var g = 0u; g < p.groups; g++) {
     var group0 = Sums();
     var group1 = Sums();
     var group2 = Sums();
     var group3 = Sums();
+    var group4 = Sums();
+    var group5 = Sums();
+    var group6 = Sums();
+    var group7 = Sums();
     let end = min((g + 1u) * p.group_words, p.words);
     for (var word = g * p.group_words; word < end; word++) {
       let weights = word_of(at, word);
       group0 = add_word(group0, weights, rows.x, word);
       if (TM > 1u) {
         group1 = add_word(group1, weights, rows.y, word);
+      }
+      if (TM > 2u) {
         group2 = add_word(group2, weights, rows.z, word);
         group3 = add_word(group3, weights, rows.w, word);
+      }
+      if (TM > 4u) {
+        group4 = add_word(group4, weights, more.x, word);
+        group5 = add_word(group5, weights, more.y, word);
+        group6 = add_word(group6, weights, more.z, word);
+        group7 = add_word(group7, weights, more.w, word);
       }
     }
     let factors = factors_of(at, g);
     all0 = add_group(all0, group0, factors);
     if (TM > 1u) {
       all1 = add_group(all1, group1, factors);
+    }
+    if (TM > 2u) {
       all2 = add_group(all2, group2, factors);
       all3 = add_group(all3, group3, factors);
+    }
+    if (TM > 4u) {
+      all4 = add_group(all4, group4, factors);
+      all5 = add_group(all5, group5, factors);
+      all6 = add_group(all6, group6, factors);
+      all7 = add_group(all7, group7, factors);
     }
   }
 
@@ -119,7 +144,15 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
   finish(lane, row, all0.s0 * rms, all0.s1 * rms);
   if (TM > 1u) {
     finish(lane, row + 1u, all1.s0 * rms, all1.s1 * rms);
+  }
+  if (TM > 2u) {
     finish(lane, row + 2u, all2.s0 * rms, all2.s1 * rms);
     finish(lane, row + 3u, all3.s0 * rms, all3.s1 * rms);
+  }
+  if (TM > 4u) {
+    finish(lane, row + 4u, all4.s0 * rms, all4.s1 * rms);
+    finish(lane, row + 5u, all5.s0 * rms, all5.s1 * rms);
+    finish(lane, row + 6u, all6.s0 * rms, all6.s1 * rms);
+    finish(lane, row + 7u, all7.s0 * rms, all7.s1 * rms);
   }
 }

@@ -405,6 +405,14 @@ class Bench(unittest.TestCase):
         self.assertLessEqual(spread["lower_quartile"], spread["median"])
         self.assertLessEqual(spread["median"], spread["upper_quartile"])
 
+    def test_conversations_that_decode_together_read_weights_once(self):
+        report = self.bench(LLAMA / "model.pte", "--prefill", 0, "--decode", 2, "--context", 8, "--conversations", 4)
+        self.assertEqual(report["conversations"], 4)
+        self.assertEqual(report["batch_submits"], 0.25)
+        self.assertLess(report["batch_dispatches"], report["dispatches_per_token"])
+        self.assertLess(report["batch_bytes_touched"], report["bytes_touched"] / 2)
+        self.assertEqual(report["late_pipelines"], 0)
+
     def test_modelled_bytes_grow_with_the_context_by_its_caches(self):
         short, long = (self.bench(LLAMA / "model.pte", "--prefill", 0, "--decode", 1, "--context", c) for c in (31, 95))
         per_position = 2 * 2 * 2 * 16 * 4  # two layers, keys and values, two heads of 16 floats
