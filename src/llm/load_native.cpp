@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Language models from files: the tokenizer and the chat template are in the program or lie beside it.
+// Language models and encoders from files: the tokenizer and the chat template are in the program or lie beside it.
 #include "base/error.h"
 #include "base/os.h"
 #include "llm/json/json.h"
 
+#include <pteron/encoder.h>
 #include <pteron/llm.h>
 
 #include <algorithm>
@@ -102,6 +103,17 @@ Result<LanguageModel> LanguageModel::load(const std::string& path, LanguageModel
   TRY(auto tokenizer, sources.tokenizer());
   TRY(auto chat_template, sources.chat_template());
   return within(create(std::move(program), std::move(tokenizer), std::move(chat_template)), path);
+}
+
+Result<std::optional<Encoder>> Encoder::load(const std::string& path, LoadOptions options,
+                                             const std::string& tokenizer) {
+  TRY(Program program, Program::load(path, std::move(options)));
+  if (!is_one(program)) return std::nullopt;
+  const LanguageModelOptions files{.tokenizer = tokenizer};
+  const Sources sources{program, path, files};
+  TRY(auto words, sources.tokenizer());
+  TRY(Encoder encoder, within(create(std::move(program), std::move(words)), path));
+  return encoder;
 }
 
 }  // namespace pteron
