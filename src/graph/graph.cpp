@@ -72,9 +72,13 @@ Status check_updates(const Graph& graph, const Op& op) {
     if (!list) return same_memory(graph, a, b);
     return std::ranges::any_of(list->items, [&](ValueId item) { return same_memory(graph, a, item); });
   };
+  // A list of results may be the arguments that were updated: there is nothing to choose.
+  const auto clashes = [&](size_t j) {
+    return updates(j) || params[j].role == Role::in || (params[j].role == Role::out && graph.tensor(op.args[j]));
+  };
   for (size_t i = 0; i < params.size(); ++i)
     for (size_t j = 0; updates(i) && j < params.size(); ++j)
-      if (i != j && (updates(j) || params[j].role == Role::in) && shares(op.args[i], op.args[j]))
+      if (i != j && clashes(j) && shares(op.args[i], op.args[j]))
         return invalid("argument ", j, " '", params[j].name, "' is the same memory as argument ", i, " '",
                        params[i].name, "', which the op updates; give them tensors of their own");
   return {};

@@ -119,6 +119,28 @@ TEST(Compile, RefusesResultsThatAreOneValue) {
   expect_error(b, "its results 0 and 1 are the same memory");
 }
 
+TEST(Compile, RefusesAResultThatIsTheCacheThatTheOpUpdates) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {1, 1, 1, 2}));
+  const u32 cache = b.constant<f32>(DType::f32, {1, 2, 1, 2}, {1, 2, 3, 4});
+  b.op("update_cache.default", {x, cache, b.integer(0), cache});
+  b.output(cache);
+  expect_error(b, "is the same memory as argument 1 'cache', which the op updates");
+}
+
+// A pass that lets the linear add the other side would never look at the result between them.
+TEST(Compile, RefusesALinearToIntegersAlsoWhereAPassWouldTakeItIn) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {1, 8})), other = b.input(b.tensor(DType::f32, {1, 8}));
+  const u32 weight = b.constant_bytes(DType::u8, {8, 4}, File(32));
+  const u32 scales = b.constant<f32>(DType::f32, {1, 8}, std::vector<f32>(8, 1));
+  const u32 between = b.tensor(DType::i32, {1, 8}), y = b.tensor(DType::f32, {1, 8});
+  b.op("et_vk.linear_q4gsw.default", {x, weight, scales, b.integer(8), b.null(), between});
+  b.op("aten.add.Tensor", {between, other, b.integer(1), y});
+  b.output(y);
+  expect_error(b, "the result must be floating-point, not int32");
+}
+
 TEST(Compile, RefusesAPrepackIntoAnotherConstant) {
   GraphBuilder b;
   const u32 a = b.constant<f32>(DType::f32, {2}, {1, 2}), c = b.constant<f32>(DType::f32, {2}, {3, 4});

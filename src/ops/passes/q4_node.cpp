@@ -13,6 +13,12 @@ std::vector<ValueId> items(const Rewriter& e, ValueId id) {
   return {list.begin(), list.end()};
 }
 
+// A graph that the op itself would refuse stays as it is, so that the op can.
+bool is_sound(const Rewriter& e, const Q4Node& node) {
+  const auto real = [&](ValueId id) { return is_float(e.tensor(id)->dtype); };
+  return real(node.x) && e.tensor(node.x)->max.rank() >= 1 && std::ranges::all_of(node.outputs, real);
+}
+
 ValueId or_none(const Rewriter& e, ValueId id) { return e.is_null(id) ? no_value : id; }
 
 }  // namespace
@@ -28,7 +34,7 @@ std::optional<Q4Node> Q4Node::from(const Rewriter& e, u32 index) {
     out.scales = {op->arg("scales")};
     if (const ValueId bias = or_none(e, op->arg("bias")); bias != no_value) out.biases = {bias};
     out.outputs = {op->arg("out")};
-    return out;
+    return is_sound(e, out) ? std::optional(std::move(out)) : std::nullopt;
   }
   const Op* op = e.find(index, fused_name);
   if (!op) return std::nullopt;

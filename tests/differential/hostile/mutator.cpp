@@ -26,7 +26,7 @@ constexpr i64 integers[] = {0,
                             7,
                             -(i64(1) << 40),
                             INT64_MIN + 1};
-constexpr f64 numbers[] = {0, -0.0, NAN, INFINITY, -INFINITY, 1e308, -1e308, 1e-320, 0.5, 1, -1, 0x1p31, 0x1p63, 1e-7};
+constexpr f64 numbers[] = {0, -0.0, NAN, INFINITY, -INFINITY, 3e38, -3e38, 0.5, 1, -1, 0x1p31, 0x1p63};
 constexpr u32 sizes[] = {1, 0, 2, 3, 4, 5, 7, 8, 9, 16, 33, 1u << 16, 0x7FFFFFFF, 0xFFFFFFFF};
 constexpr u32 common_sizes = 11;
 constexpr DType dtypes[] = {DType::f32, DType::i32, DType::f16, DType::boolean,
@@ -261,9 +261,9 @@ void Mutator::change_inputs() {
     Tensor& t = step.inputs[choices_.below(u32(step.inputs.size()))];
     for (u32 i = 0; i < 4 && !t.bytes().empty(); ++i) {
       const u64 width = size_of(t.dtype()), at = choices_.below(u32(t.bytes().size() / width)) * width;
-      static constexpr u64 patterns[] = {0,          ~u64(0),    0x7FC00000, 0x7F800000, 0xFF800000,
-                                         0x80000000, 0x7FFFFFFF, 1,          0x7C00};
-      const u64 bits = choices_.of(patterns);
+      // 0, −0, 1, ±2^23 and the smallest number as floats; small and large numbers as integers.
+      static constexpr u64 patterns[] = {0, 0x80000000, 0x3F800000, 0x4B000000, 0xCB000000, 1, ~u64(0), 0x7FFFFFFF};
+      const u64 bits = patterns[choices_.below(is_float(t.dtype()) ? 6 : u32(std::size(patterns)))];
       std::memcpy(t.bytes().data() + at, &bits, width);
     }
   }
