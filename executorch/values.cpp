@@ -2,7 +2,7 @@
 #include "values.h"
 
 #include "format/program_file.h"
-#include "graph/convert.h"
+#include "graph/dtype_cast.h"
 
 #include <executorch/runtime/core/exec_aten/util/tensor_util.h>
 

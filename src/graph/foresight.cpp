@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the planner expects of the next step while the GPU works on this one.
-#include "graph/convert.h"
+#include "graph/dtype_cast.h"
 #include "graph/planner.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "graph/host_input.h"
 
-#include "graph/convert.h"
+#include "graph/dtype_cast.h"
 
 namespace pteron::graph {
 namespace {

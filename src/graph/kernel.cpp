@@ -27,14 +27,19 @@ std::string element(std::string_view name, DType t) {
   }
 }
 
+// How the elements are written, up to the body of NAME_put.
+std::string unit_types(std::string_view name, DType t) {
+  const u32 unit = elements_per_unit(t);
+  return str("const ", name, "_unit = ", unit, "u;\nalias ", name, "_units = array<", value_type(t), ", ", unit,
+             ">;\nfn ", name, "_put(unit: u32, v: ", name, "_units) { ");
+}
+
 std::string accessors(std::string_view name, DType t, bool output) {
   std::string out = str("alias ", name, "_store = ", store_type(t), ";\nalias ", name, "_val = ", value_type(t), ";\n");
   out += str("fn ", name, "_get(i: u32) -> ", value_type(t), " { return ", element(name, t), "; }\n");
   if (!output) return out;
   const u32 unit = elements_per_unit(t);
-  out +=
-      str("const ", name, "_unit = ", unit, "u;\nalias ", name, "_units = array<", value_type(t), ", ", unit, ">;\n");
-  out += str("fn ", name, "_put(unit: u32, v: ", name, "_units) { ", name, "[unit] = ");
+  out += str(unit_types(name, t), name, "[unit] = ");
   if (unit == 1)
     out += t == DType::f16 ? "f16(v[0])" : "v[0]";
   else if (t == DType::boolean)
@@ -198,6 +203,14 @@ std::string Spec::declarations() const {
         out += quads ? quad_accessors(e.name, DType(e.value), output) : accessors(e.name, DType(e.value), output);
         break;
       }
+      case Entry::absent_input: out += str("fn ", e.name, "_get(i: u32) -> f32 { return ", e.value, ".0; }\n"); break;
+      case Entry::absent_quads: {
+        const std::string_view value = value_type(DType(e.value));
+        out += str("fn ", e.name, "_get(i: u32) -> ", value, " { return ", value, "(); }\n");
+        out += str("fn ", e.name, "_quad(i: u32) -> vec4<", value, "> { return vec4<", value, ">(); }\n");
+        break;
+      }
+      case Entry::absent_output: out += unit_types(e.name, DType(e.value)) + "}\n"; break;
       case Entry::array:
       case Entry::writable_array:
         out +=
@@ -225,6 +238,9 @@ std::string Spec::summary() const {
     switch (e.kind) {
       case Entry::flag: out += str(e.name, "=", e.value != 0); break;
       case Entry::num: out += str(e.name, "=", e.value); break;
+      case Entry::absent_quads:
+      case Entry::absent_output:
+      case Entry::absent_input: out += str("-", e.name); break;
       case Entry::expression: out += str("'", e.name, "'"); break;
       case Entry::snippet: out += str("+", e.name); break;
       case Entry::array:

@@ -56,6 +56,10 @@ class Spec {
   Spec& bind_output_quads(std::string_view name, DType value) {
     return add(Entry::bound_output_quads, name, u32(value));
   }
+  // For a variadic kernel, what is not there: an input whose elements all are `value`, an output that takes nothing.
+  Spec& absent_input(std::string_view name, u32 value) { return add(Entry::absent_input, name, value); }
+  Spec& absent_input_quads(std::string_view name, DType value) { return add(Entry::absent_quads, name, u32(value)); }
+  Spec& absent_output(std::string_view name, DType value) { return add(Entry::absent_output, name, u32(value)); }
   // For a variadic kernel, an array of a WGSL type under its own name: "vec4f", "vec4u", …
   Spec& bind_array(std::string_view name, std::string_view type, gpu::BindingKind kind = gpu::BindingKind::read) {
     return add(kind == gpu::BindingKind::read ? Entry::array : Entry::writable_array, name, 0, type);
@@ -110,6 +114,9 @@ class Spec {
       output_quads,
       bound_input_quads,
       bound_output_quads,
+      absent_quads,
+      absent_output,
+      absent_input,
       array,
       writable_array,
       uniform_array,

@@ -1,5 +1,5 @@
 // y[row] = index of the largest (LARGEST) or smallest element of a row: the first one if several are, the first NaN if
-// there is one. The specialisation binds x and y and gives put_value, which may keep the element too.
+// there is one. The specialisation binds x and y and perhaps `best`, the elements themselves.
 //! variadic
 //! use grid rows nan
 struct Params { rows: Rows }
@@ -43,6 +43,6 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
   let best = reduce_row(0u, row_start(row), 0.0, lid);
   if (row_lane(lid) == 0u) {
     y[row] = i32(best.at);
-    put_value(row, best.value);
+    best_put(row, best_units(best.value));
   }
 }

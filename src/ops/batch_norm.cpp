@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "ops/common.h"
+#include "ops/bindings.h"
 
 namespace pteron::ops {
 namespace {
@@ -15,36 +15,31 @@ Status batch_norm(Plan& op, u32 eps, u32 results) {
   const TensorArg x = op.tensor(0), mean = op.tensor(3), variance = op.tensor(4), y = op.list_output(results, 0);
   const auto w = op.maybe_tensor(1), b = op.maybe_tensor(2);
   REQUIRE(op, x.rank() >= 2, "batch norm needs [batch, channels, ..], not ", x.shape());
-  std::array<Operand, 6> operands;
-  u32 count = 0;
-  Spec spec;
-  const auto bind = [&](std::string_view name, const TensorArg& t) -> Status {
-    REQUIRE(op, is_float(t.dtype()), "only floating-point tensors can be normalised; the ", name, " is ", t.dtype());
-    REQUIRE(op, name == "input" || t.numel() == x.dim(1), "the ", name, " has ", t.numel(), " elements, but ",
-            x.shape(), " has ", x.dim(1), " channels");
-    operands[count++] = t;
-    spec.bind_input(name, t.dtype());
-    return {};
-  };
-  TRY_DO(bind("input", x));
-  TRY_DO(bind("mean", mean));
-  TRY_DO(bind("variance", variance));
-  if (w) TRY_DO(bind("weight", *w));
-  if (b) TRY_DO(bind("bias", *b));
-  REQUIRE(op, is_float(y.dtype()), "only floating-point tensors can be normalised, not ", y.dtype());
-  operands[count++] = y;
-  spec.bind_output("y", y.dtype());
-  spec.code(w ? "fn gain(c: u32) -> f32 { return weight_get(c); }" : "fn gain(c: u32) -> f32 { return 1.0; }");
-  spec.code(b ? "fn shift(c: u32) -> f32 { return bias_get(c); }" : "fn shift(c: u32) -> f32 { return 0.0; }");
+  const std::pair<std::string_view, std::optional<TensorArg>> by_channel[] = {
+      {"mean", mean}, {"variance", variance}, {"weight", w}, {"bias", b}};
+  for (const auto& [name, t] : by_channel) {
+    if (!t) continue;
+    REQUIRE(op, is_float(t->dtype()), "only floating-point tensors can be normalised; the ", name, " is ", t->dtype());
+    REQUIRE(op, t->numel() == x.dim(1), "the ", name, " has ", t->numel(), " elements, but ", x.shape(), " has ",
+            x.dim(1), " channels");
+  }
+  for (const TensorArg& t : {x, y})
+    REQUIRE(op, is_float(t.dtype()), "only floating-point tensors can be normalised, not ", t.dtype());
   TRY_DO(op.resize(y, x.shape()));
   for (u32 i = 1; i < op.list_size(results); ++i) {
     const TensorArg unused = op.list_output(results, i);
     TRY_DO(op.resize(unused, unused.max()));
   }
   if (y.numel() == 0) return {};
+  Bindings bindings;
+  bindings.input("input", x);
+  bindings.input("mean", mean);
+  bindings.input("variance", variance);
+  bindings.optional_input("weight", w, 1);
+  bindings.optional_input("bias", b, 0);
+  bindings.output("y", y, y.dtype());
   const Params params{u32(y.numel()), x.dim(1), u32(x.shape().product(2, x.rank())), f32(op.number(eps))};
-  return op.dispatch({kernels::batch_norm, spec}, std::span(operands).first(count),
-                     std::as_bytes(std::span(&params, 1)), one_thread_per(y.numel(), 64));
+  return bindings.dispatch(op, kernels::batch_norm, params, one_thread_per(y.numel(), 64));
 }
 
 // _native_batch_norm_legit_no_training(x, weight?, bias?, mean, variance, momentum, eps, [out, …])

@@ -1,5 +1,5 @@
-// y = (input - mean[c]) · rsqrt(variance[c] + eps) · gain(c) + shift(c) of channel c. One thread per element. The
-// specialisation binds the tensors and gives gain and shift.
+// y = (input - mean[c]) · rsqrt(variance[c] + eps) · weight[c] + bias[c] of channel c. One thread per element. The
+// specialisation binds the tensors; a weight or bias may be absent.
 //! variadic
 //! use grid
 struct Params {
@@ -17,5 +17,5 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
     return;
   }
   let c = (i / p.stride) % p.channels;
-  y[i] = y_store((input_get(i) - mean_get(c)) * inverseSqrt(variance_get(c) + p.eps) * gain(c) + shift(c));
+  y[i] = y_store((input_get(i) - mean_get(c)) * inverseSqrt(variance_get(c) + p.eps) * weight_get(c) + bias_get(c));
 }

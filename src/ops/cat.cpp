@@ -13,25 +13,6 @@ struct Params {
 };
 
 constexpr std::string_view names[max_inputs] = {"x0", "x1", "x2", "x3", "x4", "x5", "x6"};
-constexpr std::string_view choose_quad[max_inputs] = {
-    "if (holds(0u, at)) { return x0_quad(place(0u, block, at) / 4u); }",
-    "if (holds(1u, at)) { return x1_quad(place(1u, block, at) / 4u); }",
-    "if (holds(2u, at)) { return x2_quad(place(2u, block, at) / 4u); }",
-    "if (holds(3u, at)) { return x3_quad(place(3u, block, at) / 4u); }",
-    "if (holds(4u, at)) { return x4_quad(place(4u, block, at) / 4u); }",
-    "if (holds(5u, at)) { return x5_quad(place(5u, block, at) / 4u); }",
-    "if (holds(6u, at)) { return x6_quad(place(6u, block, at) / 4u); }",
-};
-constexpr std::string_view choose_element[max_inputs] = {
-    "if (holds(0u, at)) { return vec4<y_val>(x0_get(place(0u, block, at))); }",
-    "if (holds(1u, at)) { return vec4<y_val>(x1_get(place(1u, block, at))); }",
-    "if (holds(2u, at)) { return vec4<y_val>(x2_get(place(2u, block, at))); }",
-    "if (holds(3u, at)) { return vec4<y_val>(x3_get(place(3u, block, at))); }",
-    "if (holds(4u, at)) { return vec4<y_val>(x4_get(place(4u, block, at))); }",
-    "if (holds(5u, at)) { return vec4<y_val>(x5_get(place(5u, block, at))); }",
-    "if (holds(6u, at)) { return vec4<y_val>(x6_get(place(6u, block, at))); }",
-};
-
 // Like torch, ignores inputs of shape [0].
 bool is_skipped(const TensorArg& x) { return x.max().rank() == 1 && x.max()[0] == 0; }
 
@@ -73,10 +54,8 @@ Result<u32> put(Plan& op, std::span<const TensorArg> inputs, const TensorArg& y,
   }
   in_quads = op.branch(in_quads && params.block % 4 == 0);
   operands[inputs.size()] = y;
-  spec.bind_output_quads("y", y.dtype()).flag("ROWS", in_quads).flag("PARTS", !all);
-  spec.code("fn chosen(block: u32, at: u32, otherwise: vec4<y_val>) -> vec4<y_val> {");
-  for (u32 i = 0; i < inputs.size(); ++i) spec.code(in_quads ? choose_quad[i] : choose_element[i]);
-  spec.code("return otherwise; }");
+  spec.bind_output_quads("y", y.dtype()).flag("ROWS", in_quads).flag("PARTS", !all).num("COUNT", u32(inputs.size()));
+  for (u32 i = u32(inputs.size()); i < max_inputs; ++i) spec.absent_input_quads(names[i], y.dtype());
   TRY_DO(op.dispatch({kernels::cat, spec}, std::span(operands).first(inputs.size() + 1),
                      std::as_bytes(std::span(&params, 1)), one_thread_per(ceil_div(params.count, 4), 64)));
   return begin;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "ops/common.h"
+#include "ops/bindings.h"
 
 #include <limits>
 
@@ -41,30 +41,24 @@ Status embedding_bag(Plan& op) {
   }
   op.check_indices(index, table.dim(0), "token", false);
   if (y.numel() == 0) return {};
-  Spec spec;
-  spec.num("MODE", u32(mode)).bind_input("table", table.dtype()).bind_input("index", index.dtype());
-  spec.bind_input("offsets", offsets.dtype());
-  std::array<Operand, 6> operands{table, index, offsets};
-  u32 count = 3;
-  if (weights) {
-    spec.bind_input("weights", weights->dtype());
-    operands[count++] = *weights;
-  }
-  spec.bind_output("y", y.dtype()).bind_array("faults", "u32", gpu::BindingKind::read_write);
-  operands[count++] = y;
-  operands[count++] = op.fault();
-  spec.code(weights ? "fn weight_of(i: u32) -> f32 { return weights_get(i); }"
-                    : "fn weight_of(i: u32) -> f32 { return 1.0; }");
-  const Params params{u32(y.numel()),
-                      width,
-                      bags,
-                      index.dim(0),
-                      table.dim(0),
-                      i32(std::clamp<i64>(padding, -1, INT32_MAX)),
-                      op.fault_slot("token", table.dim(0)),
-                      -std::numeric_limits<f32>::infinity()};
-  return op.dispatch({kernels::embedding_bag, spec}, std::span(operands).first(count),
-                     std::as_bytes(std::span(&params, 1)), one_thread_per(y.numel(), 64));
+  Bindings bindings;
+  bindings.spec.num("MODE", u32(mode));
+  bindings.input("table", table);
+  bindings.input("index", index);
+  bindings.input("offsets", offsets);
+  bindings.optional_input("weights", weights, 1);
+  bindings.output("y", y, y.dtype());
+  bindings.spec.bind_array("faults", "u32", gpu::BindingKind::read_write);
+  bindings.add(op.fault());
+  const Params params{.count = u32(y.numel()),
+                      .width = width,
+                      .bags = bags,
+                      .indices = index.dim(0),
+                      .size = table.dim(0),
+                      .skipped = i32(std::clamp<i64>(padding, -1, INT32_MAX)),
+                      .fault = op.fault_slot("token", table.dim(0)),
+                      .lowest = -std::numeric_limits<f32>::infinity()};
+  return bindings.dispatch(op, kernels::embedding_bag, params, one_thread_per(y.numel(), 64));
 }
 
 }  // namespace

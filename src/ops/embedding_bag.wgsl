@@ -1,6 +1,6 @@
 // Rows of a table, joined bag by bag: bag b is indices[offsets[b]] to indices[offsets[b + 1]], the last one up to the end.
 // MODE: their sum, mean or largest. One thread per element of a bag's result. An index outside of the table is reported;
-// p.skipped is one that does not count. The specialisation gives weight_of(i), by which row i of the sum counts.
+// p.skipped is one that does not count. The specialisation binds weights, by which rows of the sum count, or none.
 //! variadic
 //! use grid
 struct Params {
@@ -39,7 +39,7 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
       faults[2u * p.fault] = 1u;
     } else if (row != p.skipped) {
       let v = table_get(u32(row) * p.width + i % p.width);
-      total = select(total + v * weight_of(k), max(total, v), MODE == LARGEST);
+      total = select(total + v * weights_get(k), max(total, v), MODE == LARGEST);
       rows++;
     }
   }

@@ -22,7 +22,7 @@ Status col2im(Plan& op) {
   REQUIRE(op, x.dim(-2) % taps == 0, x.dim(-2), " elements are no whole number of blocks of ", taps);
   REQUIRE_SUPPORTED(op, u64(kernel[1]) * u64(kernel[2] + 1) <= max_rounds(op.device()), "blocks of ", kernel[1], " x ",
                     kernel[2], " are too large for a software adapter; use a GPU");
-  Window window{0, 0};
+  Window window;
   i64 places = 1;
   for (u32 i = 0; i < 3; ++i) {
     const i64 room = size[i] + 2 * padding[i] - dilation[i] * (kernel[i] - 1) - 1;

@@ -10,17 +10,10 @@ namespace pteron::ops {
 namespace {
 
 struct OptionalInput {
-  std::string_view name, absent;
+  std::string_view name;
+  u32 absent;  // what it counts as if it is
 };
-constexpr OptionalInput optional_inputs[] = {
-    {"scale", "fn scale_get(i: u32) -> f32 { return 1.0; }"},
-    {"row_scale", "fn row_scale_get(i: u32) -> f32 { return 1.0; }"},
-    {"bias", "fn bias_get(i: u32) -> f32 { return 0.0; }"},
-    {"addend", "fn addend_get(i: u32) -> f32 { return 0.0; }"},
-};
-
-constexpr std::string_view float_sums = "alias V = f32; alias V4 = vec4f;";
-constexpr std::string_view integer_sums = "alias V = i32; alias V4 = vec4i;";
+constexpr OptionalInput optional_inputs[] = {{"scale", 1}, {"row_scale", 1}, {"bias", 0}, {"addend", 0}};
 
 u64 tiles(const GemmParams& g, u32 rows, u32 columns) {
   return u64(g.batches) * ceil_div(g.rows, rows) * ceil_div(g.columns, columns);
@@ -112,13 +105,13 @@ Status Gemm::run(const TensorArg& y, bool depthwise) {
                     " has more elements than 32 bits can count");
   params.steps = ceil_div(params.depth, 4);
   if (params.width == 0) params.width = params.columns;
-  spec_.code(sums_ == integers ? integer_sums : float_sums)
+  spec_.type("V", sums_ == integers ? DType::i32 : DType::f32)
       .flag("CHANNEL_ROWS", channel_rows_)
       .flag("CLAMPED", clamped_)
       .flag("QUANTIZED", quantized_)
       .use("finish");
   for (u32 i = 0; i < std::size(optional_inputs); ++i)
-    if ((bound_ >> i & 1) == 0) spec_.code(optional_inputs[i].absent);
+    if ((bound_ >> i & 1) == 0) spec_.absent_input(optional_inputs[i].name, optional_inputs[i].absent);
   static constexpr Tiling by_channel{"", kernels::gemm_depthwise, 0, 1, 64};
   if (depthwise) return dispatch(y, by_channel);
   TRY(const Tiling* tiling, choose());

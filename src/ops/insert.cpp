@@ -19,8 +19,15 @@ Status insert(Plan& op, const TensorArg& x, const TensorArg& source, const Tenso
   TRY_DO(op.resize(y, x.shape()));
   if (y.numel() == 0) return {};
   const u32 inner = u32(x.shape().product(axis + 1, x.rank())), size = x.shape()[axis];
-  const Params params{u32(y.numel()), inner, inverse_of(inner), size,     inverse_of(size),
-                      start,          step,  inverse_of(step),  positions};
+  const Params params{.count = u32(y.numel()),
+                      .inner = inner,
+                      .inner_inverse = inverse_of(inner),
+                      .size = size,
+                      .size_inverse = inverse_of(size),
+                      .start = start,
+                      .step = step,
+                      .step_inverse = inverse_of(step),
+                      .positions = positions};
   const Spec spec =
       Spec().input_quads("x", x.dtype()).input_quads("source", source.dtype()).output_quads("y", y.dtype());
   return op.dispatch({kernels::insert, spec}, {x, source, y}, params, one_thread_per(ceil_div(params.count, 4), 64));

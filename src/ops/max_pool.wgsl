@@ -1,5 +1,5 @@
 // y = the largest element of each window, the last NaN if there is one; padding never wins. One thread per element. The
-// specialisation binds x, y and perhaps the indices (within a volume), and gives keep(i, index). p.number is −inf.
+// specialisation binds x, y and perhaps the indices (within a volume). p.number is −inf.
 //! variadic
 //! use grid window nan
 @group(0) @binding(0) var<uniform> p: Window;
@@ -31,5 +31,5 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
     }
   }
   y[i] = y_store(best);
-  keep(i, index);
+  indices_put(i, indices_units(index));
 }

@@ -2,6 +2,7 @@
 // Norms over rows: layer, group, root-mean-square and batch norm are one kernel.
 #include "ops/norm.h"
 
+#include "ops/bindings.h"
 #include "ops/rows.h"
 
 namespace pteron::ops {
@@ -33,31 +34,16 @@ Status normalize(Plan& op, const Norm& n) {
   REQUIRE(op, is_float(n.x.dtype()) && is_float(n.y_dtype) && floating(n.w) && floating(n.b),
           "only floating-point tensors can be normalised, not ", n.x.dtype());
   if (n.rows->count() == 0) return {};
-  std::array<Operand, 6> operands;
-  u32 count = 0;
-  Spec spec;
-  const auto read = [&](std::string_view name, const TensorArg& t) {
-    operands[count++] = t;
-    spec.bind_input(name, t.dtype());
-  };
-  const auto write = [&](std::string_view name, const Operand& t, DType dtype) {
-    operands[count++] = t;
-    spec.bind_output(name, dtype);
-  };
-  read("x", n.x);
-  if (n.w) read("w", *n.w);
-  if (n.b) read("b", *n.b);
-  write("y", n.y, n.y_dtype);
-  if (n.mean) write("mean", *n.mean, n.mean->dtype()), write("rstd", *n.rstd, n.rstd->dtype());
-  spec.code(n.w ? "fn gain(i: u32) -> f32 { return w_get(i); }" : "fn gain(i: u32) -> f32 { return 1.0; }");
-  spec.code(n.b ? "fn shift(i: u32) -> f32 { return b_get(i); }" : "fn shift(i: u32) -> f32 { return 0.0; }");
-  spec.code(n.mean ? "fn keep(row: u32, m: f32, r: f32) { mean[row] = mean_store(m); rstd[row] = rstd_store(r); }"
-                   : "fn keep(row: u32, m: f32, r: f32) {}");
-  spec.flag("CENTERED", n.centered);
-  n.rows->specialise(spec);
-  const Params params{n.rows->params(), n.groups, n.stride, f32(n.eps)};
-  return op.dispatch({kernels::norm, spec}, std::span(operands).first(count), std::as_bytes(std::span(&params, 1)),
-                     n.rows->grid());
+  Bindings bindings;
+  bindings.input("x", n.x);
+  bindings.optional_input("weight", n.w, 1);
+  bindings.optional_input("bias", n.b, 0);
+  bindings.output("y", n.y, n.y_dtype);
+  bindings.optional_output("mean", n.mean, DType::f32);
+  bindings.optional_output("rstd", n.rstd, DType::f32);
+  bindings.spec.flag("CENTERED", n.centered);
+  n.rows->specialise(bindings.spec);
+  return bindings.dispatch(op, kernels::norm, Params{n.rows->params(), n.groups, n.stride, f32(n.eps)}, n.rows->grid());
 }
 
 Status rms_norm(Plan& op, const TensorArg& x, const TensorArg& weight, const Operand& y, DType y_dtype, f64 eps) {
@@ -79,16 +65,37 @@ Status rms_norm_op(Plan& op) {
   return rms_norm(op, x, w, y, y.dtype(), op.number(2));
 }
 
+// op(x, …, weight?, bias?, …, [out, mean, rstd]), where weight and results are these arguments.
+Norm read_norm(Plan& op, u32 weight, u32 results) {
+  const TensorArg y = op.list_output(results, 0);
+  Norm n{op.tensor(0), y, y.dtype()};
+  n.w = op.maybe_tensor(weight);
+  n.b = op.maybe_tensor(weight + 1);
+  n.mean = op.list_output(results, 1);
+  n.rstd = op.list_output(results, 2);
+  return n;
+}
+
+Status resize_results(Plan& op, const Norm& n, u32 results, const Shape& stats) {
+  TRY_DO(op.resize(op.list_output(results, 0), n.x.shape()));
+  TRY_DO(op.resize(*n.mean, stats));
+  return op.resize(*n.rstd, stats);
+}
+
+// Channels are axis 1; each has an element of weight and bias.
+Status check_channels(Plan& op, const Norm& n, std::string_view name) {
+  REQUIRE(op, n.x.rank() >= 2, name, " norm needs [batch, channels, ..], not ", n.x.shape());
+  for (const auto& affine : {n.w, n.b})
+    REQUIRE(op, !affine || affine->numel() == n.x.dim(1), "a weight or bias has ", affine ? affine->numel() : 0,
+            " elements, but there are ", n.x.dim(1), " channels");
+  return {};
+}
+
 // native_layer_norm(x, shape, weight?, bias?, eps, [out, mean, rstd]): over the last axes, as many as `shape` has.
 Status layer_norm(Plan& op) {
-  const TensorArg x = op.tensor(0), y = op.list_output(5, 0);
-  Norm n{x, y, y.dtype()};
+  Norm n = read_norm(op, 2, 5);
   const IntList shape = op.ints(1);
   const u32 rank = n.x.rank();
-  n.w = op.maybe_tensor(2);
-  n.b = op.maybe_tensor(3);
-  n.mean = op.list_output(5, 1);
-  n.rstd = op.list_output(5, 2);
   REQUIRE(op, shape.size() >= 1 && shape.size() <= rank, "rows of ", shape.size(), " axes can't be taken from ",
           n.x.shape());
   const u32 first = rank - shape.size();
@@ -102,9 +109,7 @@ Status layer_norm(Plan& op) {
   for (const auto& affine : {n.w, n.b})
     REQUIRE_LIVE(op, !affine || affine->numel() == length, "a weight or bias has ", affine ? affine->numel() : 0,
                  " elements, but rows have ", length);
-  TRY_DO(op.resize(y, n.x.shape()));
-  TRY_DO(op.resize(*n.mean, stats));
-  TRY_DO(op.resize(*n.rstd, stats));
+  TRY_DO(resize_results(op, n, 5, stats));
   TRY(n.rows, Rows::over(op, n.x, axes_from(first, rank), work));
   n.eps = op.number(4);
   return normalize(op, n);
@@ -113,22 +118,12 @@ Status layer_norm(Plan& op) {
 // native_group_norm(x, weight?, bias?, N, C, HxW, groups, eps, [out, mean, rstd]): over groups of channels, axis 1. The
 // sizes come from x, whose live shape N, C and HxW may not know.
 Status group_norm(Plan& op) {
-  const TensorArg x = op.tensor(0), y = op.list_output(8, 0);
-  Norm n{x, y, y.dtype()};
-  n.w = op.maybe_tensor(1);
-  n.b = op.maybe_tensor(2);
-  n.mean = op.list_output(8, 1);
-  n.rstd = op.list_output(8, 2);
+  Norm n = read_norm(op, 1, 8);
   const i64 groups = op.integer(6);
-  REQUIRE(op, n.x.rank() >= 2, "group norm needs [batch, channels, ..], not ", n.x.shape());
+  TRY_DO(check_channels(op, n, "group"));
   const u32 batch = n.x.dim(0), channels = n.x.dim(1);
   REQUIRE(op, groups > 0 && channels % groups == 0, channels, " channels can't form ", groups, " groups");
-  for (const auto& affine : {n.w, n.b})
-    REQUIRE(op, !affine || affine->numel() == channels, "a weight or bias has ", affine ? affine->numel() : 0,
-            " elements, but there are ", channels, " channels");
-  TRY_DO(op.resize(y, n.x.shape()));
-  TRY_DO(op.resize(*n.mean, {batch, u32(groups)}));
-  TRY_DO(op.resize(*n.rstd, {batch, u32(groups)}));
+  TRY_DO(resize_results(op, n, 8, {batch, u32(groups)}));
   n.groups = u32(groups);
   n.stride = u32(n.x.shape().product(2, n.x.rank()));
   const auto as_rows = [&](const Shape& s) { return Shape{s[0] * n.groups, u32(s.product(1, s.rank()) / n.groups)}; };
@@ -140,22 +135,12 @@ Status group_norm(Plan& op) {
 // _native_batch_norm_legit.no_stats(x, weight?, bias?, training, momentum, eps, [out, mean, rstd]): each channel, axis
 // 1, over all other axes.
 Status batch_norm(Plan& op) {
-  const TensorArg x = op.tensor(0), y = op.list_output(6, 0);
-  Norm n{x, y, y.dtype()};
-  n.w = op.maybe_tensor(1);
-  n.b = op.maybe_tensor(2);
-  n.mean = op.list_output(6, 1);
-  n.rstd = op.list_output(6, 2);
-  REQUIRE(op, x.rank() >= 2, "batch norm needs [batch, channels, ..], not ", x.shape());
+  Norm n = read_norm(op, 1, 6);
+  TRY_DO(check_channels(op, n, "batch"));
   REQUIRE(op, op.flag(3), "batch norm without training needs statistics, but there are none");
-  const u32 channels = x.dim(1);
-  for (const auto& affine : {n.w, n.b})
-    REQUIRE(op, !affine || affine->numel() == channels, "a weight or bias has ", affine ? affine->numel() : 0,
-            " elements, but there are ", channels, " channels");
-  TRY_DO(op.resize(y, x.shape()));
-  TRY_DO(op.resize(*n.mean, {channels}));
-  TRY_DO(op.resize(*n.rstd, {channels}));
-  TRY(n.rows, Rows::over(op, x, axes_from(0, x.rank()) & ~2u, work));
+  const u32 channels = n.x.dim(1);
+  TRY_DO(resize_results(op, n, 6, {channels}));
+  TRY(n.rows, Rows::over(op, n.x, axes_from(0, n.x.rank()) & ~2u, work));
   n.groups = std::max(channels, 1u);
   n.stride = std::max(n.rows->length(), 1u);
   n.eps = op.number(5);

@@ -1,7 +1,6 @@
-// y = (x - mean) · rsqrt(variance + eps) · gain + shift over rows (CENTERED), or without the mean: x · rsqrt(mean of
-// squares + eps) · gain. The variance is taken from differences to the mean, corrected by what rounding left of their
-// own mean. The specialisation binds x, y and what there is of weight, bias, mean and rstd, and gives the functions
-// gain(i), shift(i) and keep(row, mean, rstd).
+// y = (x - mean) · rsqrt(variance + eps) · weight + bias over rows (CENTERED), or without the mean: x · rsqrt(mean of
+// squares + eps) · weight. The variance is taken from differences to the mean, corrected by what rounding left of their
+// own mean. The specialisation binds x, y and what there is of weight, bias, mean and rstd.
 //! variadic
 //! use grid rows
 struct Params {
@@ -48,12 +47,13 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
   }
   let scale = inverseSqrt(variance + p.eps);
   if (row_lane(lid) == 0u) {
-    keep(row, mean, scale);
+    mean_put(row, mean_units(mean));
+    rstd_put(row, rstd_units(scale));
   }
   let affine = (row % p.groups) * (p.rows.length / p.stride);
   for (var i = row_lane(lid); i < p.rows.length; i += LANES) {
     let at = start + row_offset(i);
     let k = affine + i / p.stride;
-    y[at] = y_store((x_get(at) - mean) * scale * gain(k) + shift(k));
+    y[at] = y_store((x_get(at) - mean) * scale * weight_get(k) + bias_get(k));
   }
 }

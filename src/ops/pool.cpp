@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Pooling over lines, images and volumes: [batch, channels, …] or [channels, …] with one to three axes that windows
 // slide over. Fewer axes are axes of size 1 in front.
+#include "ops/bindings.h"
 #include "ops/window.h"
 
 #include <limits>
@@ -91,19 +92,17 @@ Status max_pool(Plan& op, u32 axes, const TensorArg& y, std::optional<TensorArg>
   args.ceil = op.flag(5);
   TRY_DO(check_tensors(op, x, y, axes));
   REQUIRE(op, !indices || indices->dtype() == DType::i32, "indices are integers, not ", indices->dtype());
-  Window window{0, -std::numeric_limits<f32>::infinity()};
+  Window window{.number = -std::numeric_limits<f32>::infinity()};
   TRY(const Shape shape, place_windows(op, x, args, window));
   TRY_DO(require_rounds(op, clipped(x, axes, args.kernel)));
   TRY_DO(op.resize(y, shape));
   if (indices) TRY_DO(op.resize(*indices, shape));
   if (y.numel() == 0) return {};
-  Spec spec;
-  spec.bind_input("x", x.dtype()).bind_output("y", y.dtype());
-  if (indices) spec.bind_output("indices", indices->dtype());
-  spec.code(indices ? "fn keep(i: u32, index: i32) { indices[i] = index; }" : "fn keep(i: u32, index: i32) {}");
-  const std::array<Operand, 3> operands{x, y, indices ? Operand(*indices) : Operand()};
-  return op.dispatch({kernels::max_pool, spec}, std::span(operands).first(indices ? 3 : 2),
-                     std::as_bytes(std::span(&window, 1)), one_thread_per(y.numel(), 64));
+  Bindings bindings;
+  bindings.input("x", x);
+  bindings.output("y", y, y.dtype());
+  bindings.optional_output("indices", indices, DType::i32);
+  return bindings.dispatch(op, kernels::max_pool, window, one_thread_per(y.numel(), 64));
 }
 
 struct Average {
@@ -168,7 +167,7 @@ Status avg_pool(Plan& op, u32 axes) {
   const i64 divisor = fixed ? op.integer(6) : 1;
   REQUIRE(op, divisor != 0, "the divisor is 0");
   TRY_DO(check_tensors(op, x, y, axes));
-  Window window{0, f32(divisor)};
+  Window window{.number = f32(divisor)};
   TRY(const Shape shape, place_windows(op, x, args, window));
   TRY_DO(op.resize(y, shape));
   return average(op, x, y, axes, {fixed, op.flag(5), false}, window, clipped(x, axes, args.kernel));
@@ -181,7 +180,7 @@ Status adaptive_avg_pool(Plan& op, u32 axes) {
   TRY_DO(check_tensors(op, x, y, axes));
   REQUIRE(op, sizes.size() == axes, sizes.size(), " sizes are given for ", axes, " axes");
   Shape shape = x.shape();
-  Window window{0, 1, {}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {}, {1, 1, 1}};
+  Window window{.number = 1};
   Triple reach{1, 1, 1};
   for (u32 i = 3 - axes; i < 3; ++i) {
     const u32 axis = x.rank() - 3 + i;

@@ -115,11 +115,11 @@ Status find_extreme(Plan& op, AxisSet axes, bool keep, const TensorArg* values, 
   rows.specialise(spec);
   const auto params = rows.params();
   if (!values) {
-    spec.code("fn put_value(row: u32, v: V) {}");
+    spec.absent_output("best", is_float(x.dtype()) ? DType::f32 : DType::i32);
     return op.dispatch({kernels::arg_reduce, spec}, {x, places}, params, rows.grid());
   }
   const Results results(op, *values);
-  spec.bind_output("best", results.dtype()).code("fn put_value(row: u32, v: V) { best[row] = best_store(v); }");
+  spec.bind_output("best", results.dtype());
   TRY_DO(op.dispatch({kernels::arg_reduce, spec}, {x, places, results.operand()}, params, rows.grid()));
   return results.finish(op);
 }
@@ -159,10 +159,10 @@ Status variance(Plan& op, f64 correction, bool keep, const TensorArg& y, const T
   rows.specialise(spec);
   const VarianceParams params{rows.params(), f32(std::max(0.0, f64(rows.length()) - correction))};
   if (!mean) {
-    spec.code("fn put_mean(row: u32, v: f32) {}");
+    spec.absent_output("middle", DType::f32);
     return op.dispatch({kernels::variance, spec}, {x, y}, params, rows.grid());
   }
-  spec.bind_output("middle", mean->dtype()).code("fn put_mean(row: u32, v: f32) { middle[row] = middle_store(v); }");
+  spec.bind_output("middle", mean->dtype());
   return op.dispatch({kernels::variance, spec}, {x, y, *mean}, params, rows.grid());
 }
 

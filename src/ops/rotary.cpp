@@ -40,11 +40,17 @@ Status rotate(Plan& op, const TensorArg& x, const TensorArg& cosines, const Tens
                         .input("cosines", cosines.dtype())
                         .input("sines", sines.dtype())
                         .output("y", y.dtype());
-  const auto& [outer_step, middle_step, inner_step] = angles.steps;
-  return op.dispatch(
-      {kernels::rotary, spec}, {x, cosines, sines, y},
-      Params{pairs, rotated, dim, count, x.dim(1), inner, angles.first, outer_step, middle_step, inner_step},
-      one_thread_per(count, 64));
+  const Params params{.pairs = pairs,
+                      .rotated = rotated,
+                      .dim = dim,
+                      .count = count,
+                      .middle = x.dim(1),
+                      .inner = inner,
+                      .first = angles.first,
+                      .outer_step = angles.steps[0],
+                      .middle_step = angles.steps[1],
+                      .inner_step = angles.steps[2]};
+  return op.dispatch({kernels::rotary, spec}, {x, cosines, sines, y}, params, one_thread_per(count, 64));
 }
 
 // et_vk.apply_rotary_emb(xq, xk, cos, sin, [xq_out, xk_out]) of [batch, positions, heads, dim]. Tables of rank 2 have a

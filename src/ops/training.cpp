@@ -21,9 +21,16 @@ Status adamw(Plan& op) {
                  grad.shape());
   }
   const f64 rate = op.number(4), beta1 = op.number(5), beta2 = op.number(6), decay = op.number(8);
-  const AdamwParams params{
-      u32(grad.numel()),       f32(rate),         f32(beta1),         f32(beta2),       f32(op.number(7)),
-      f32(1.0 - rate * decay), f32(op.number(9)), f32(op.number(10)), f32(1.0 - beta1), f32(1.0 - beta2)};
+  const AdamwParams params{.count = u32(grad.numel()),
+                           .rate = f32(rate),
+                           .beta1 = f32(beta1),
+                           .beta2 = f32(beta2),
+                           .eps = f32(op.number(7)),
+                           .keep = f32(1.0 - rate * decay),
+                           .correction1 = f32(op.number(9)),
+                           .correction2 = f32(op.number(10)),
+                           .gain1 = f32(1.0 - beta1),
+                           .gain2 = f32(1.0 - beta2)};
   REQUIRE(op, params.correction1 != 0 && params.correction2 != 0, "a bias correction of 0 can't be divided by");
   if (grad.numel() > 0) {
     const Spec spec = Spec()

@@ -1,5 +1,5 @@
-// y[row] = the mean of the squares of what a row's elements differ from their mean by. The specialisation binds x and y
-// and gives put_mean.
+// y[row] = the mean of the squares of what a row's elements differ from their mean by. The specialisation binds x, y
+// and perhaps `middle`, the means.
 //! variadic
 //! use grid rows
 struct Params {
@@ -42,6 +42,6 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
   }
   if (row_lane(lid) == 0u) {
     y[row] = y_store(variance);
-    put_mean(row, mean);
+    middle_put(row, middle_units(mean));
   }
 }

@@ -9,10 +9,10 @@ namespace pteron::ops {
 using Triple = std::array<i64, 3>;  // depth, height, width
 
 struct Window {
-  u32 count;
-  f32 number;  // what else the kernel needs
-  u32 pad[2];
-  u32 size[4], out[4], kernel[4], stride[4], padding[4], dilation[4];
+  u32 count = 0;
+  f32 number = 0;  // what else the kernel needs
+  u32 pad[2]{};
+  u32 size[4]{1, 1, 1}, out[4]{1, 1, 1}, kernel[4]{1, 1, 1}, stride[4]{1, 1, 1}, padding[4]{}, dilation[4]{1, 1, 1};
 };
 
 // The last `axes` of three numbers from a list: one number for all of them, or one each. The others are `if_empty`.

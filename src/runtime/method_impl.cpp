@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/method_impl.h"
 
-#include "graph/convert.h"
+#include "graph/dtype_cast.h"
 
 #include <algorithm>
 #include <cstring>

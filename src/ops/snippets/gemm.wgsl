@@ -2,7 +2,9 @@
 //   y[m, n] = finish(Σ_section Σ_k A[m, k] · B[k, n]),
 // where k runs over the `depth` of a section in steps of four. A section is a tap of a convolution; other products have
 // one. The specialisation chooses where A and B come from (a_*.wgsl, b_*.wgsl), and what becomes of the sums
-// (finish.wgsl, put_*.wgsl). V4 is vec4f, or vec4i where sums of integers must be exact.
+// (finish.wgsl, put_*.wgsl). V is f32, or i32 where sums of integers must be exact.
+alias V4 = vec4<V>;
+
 struct Params {
   rows: u32,          // of y, per batch
   columns: u32,       // of the part of y that this dispatch makes

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "graph/convert.h"
+#include "graph/dtype_cast.h"
 
 #include "base/half.h"
 
