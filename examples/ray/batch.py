@@ -7,6 +7,7 @@ A language model adds a column `answer`, an encoder a column `embedding`. Each w
 over its machines. Needs the packages pteron and ray[data].
 """
 import argparse
+import os
 
 import pteron
 import ray
@@ -38,9 +39,10 @@ def main() -> None:
     lines = ray.data.read_text(given.prompts)
     done = lines.map_batches(
         Worker,
-        fn_constructor_args=(given.model, given.tokenizer, given.max_tokens),
+        fn_constructor_args=(os.path.abspath(given.model), given.tokenizer and os.path.abspath(given.tokenizer), given.max_tokens),
         batch_size=16,
         compute=ray.data.ActorPoolStrategy(size=given.workers),
+        num_cpus=0.25,  # the GPU works; reading and writing need processors as well
     )
     done.write_json(given.out)
 

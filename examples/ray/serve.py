@@ -8,6 +8,7 @@ the address has the whole API of OpenAI. Needs the packages pteron and ray[serve
 """
 import argparse
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -25,7 +26,7 @@ def passed(headers) -> dict[str, str]:
     return {name: value for name, value in headers.items() if name.lower() not in LEFT_OUT}
 
 
-@serve.deployment(max_ongoing_requests=64)
+@serve.deployment(max_ongoing_requests=64, ray_actor_options={"num_cpus": 0.25})
 class Pteron:
     def __init__(self, command: list[str]) -> None:
         self._server = subprocess.Popen([*command, "--port", "0", "--json", "-q"], stdout=subprocess.PIPE, text=True)
@@ -73,7 +74,7 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=8000)
     parser.add_argument("--command", default="pteron")
     given = parser.parse_args(own.split())
-    command = [given.command, "serve", *given.models, *rest.split()]
+    command = [given.command, "serve", *map(os.path.abspath, given.models), *rest.split()]
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     ray.init()
     serve.start(http_options={"host": "127.0.0.1", "port": given.port})

@@ -50,7 +50,7 @@ class Ray(unittest.TestCase):
     def test_two_replicas_answer_the_openai_client(self):
         with socket.create_server(("127.0.0.1", 0)) as listener:
             port = listener.getsockname()[1]
-        command = [sys.executable, EXAMPLES / "serve.py", LLAMA / "model.pte", "--port", port, "--command", PTERON, "--", "--tokenizer", TOKENIZER]
+        command = [sys.executable, EXAMPLES / "serve.py", LLAMA / "model.pte", "--port", port, "--command", pathlib.Path(PTERON).resolve(), "--", "--tokenizer", TOKENIZER.resolve()]
         with open(self.folder / "log", "w+") as log, subprocess.Popen(list(map(str, command)), env=QUIET, stdout=subprocess.PIPE, stderr=log, text=True) as process:
             try:
                 self.assertTrue(any("serving at" in line for line in process.stdout), "it has ended")

@@ -38,14 +38,24 @@ async function withServer(options: string[], use: (page: Page, url: string) => P
   }
 }
 
+/** Further members for the page's questions: what the tiny model would say by itself is a matter of chance. */
+async function add(page: Page, members: object): Promise<void> {
+  await page.evaluate((more) => {
+    const fetched = globalThis.fetch;
+    globalThis.fetch = (path, options = {}) =>
+      fetched(path, options.body ? { ...options, body: JSON.stringify({ ...JSON.parse(String(options.body)), ...more }) } : options);
+  }, members);
+}
+
 async function ask(page: Page, question: string): Promise<void> {
   await page.getByLabel('Message').fill(question);
   await page.getByRole('button', { name: 'Send' }).click();
 }
 
 test('a question is answered, and the next one goes on from there', () =>
-  withServer([], async (page) => {
+  withServer(['--max-tokens', '8'], async (page) => {
     await page.waitForFunction(() => document.querySelectorAll('#model option').length > 0);
+    await add(page, { temperature: 0, ignore_eos: true });
     assert.deepEqual(await page.locator('#model option').allTextContents(), ['rope_llama']); // an encoder does not chat
     for (const [i, question] of ['Hi', '<img src=x onerror=alert(1)>'].entries()) {
       await ask(page, question);
@@ -61,12 +71,7 @@ test('a question is answered, and the next one goes on from there', () =>
 test('an answer can be stopped, and the server hears of it', () =>
   withServer(['--chunk', '1'], async (page, url) => {
     await page.waitForFunction(() => document.querySelectorAll('#model option').length > 0);
-    await page.evaluate(() => {
-      // Held up as a slow connection would be, so that there is something to stop.
-      const fetched = globalThis.fetch;
-      globalThis.fetch = (path, options) =>
-        fetched(path, options && options.body ? { ...options, body: JSON.stringify({ ...JSON.parse(String(options.body)), n: 8, ignore_eos: true }) } : options);
-    });
+    await add(page, { n: 8, ignore_eos: true }); // so that there is something to stop
     await ask(page, 'Hi');
     await page.getByRole('button', { name: 'Stop' }).click();
     await page.getByRole('button', { name: 'Send' }).waitFor();
@@ -85,6 +90,7 @@ test('a key is asked for, and used', () =>
     await page.getByLabel('API key').fill('secret');
     await page.getByLabel('API key').blur();
     await page.waitForFunction(() => document.querySelectorAll('#model option').length > 0);
+    await add(page, { temperature: 0, ignore_eos: true });
     await ask(page, 'Hi');
     await page.waitForFunction(() => document.querySelector('.assistant')?.textContent);
   }));
