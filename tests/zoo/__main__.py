@@ -79,8 +79,11 @@ def main() -> int:
             exporting.KEPT.mkdir(parents=True, exist_ok=True)
             kept.write_text(json.dumps(results, indent=1))
     if args.table:
-        order = [f"{model.name}/{variant}" for model in models() for variant in exporting.variants(model)]
-        args.table.write_text(table.write({name: results[name] for name in order if name in results}))
+        order = {f"{model.name}/{variant}": (model, variant) for model in models() for variant in exporting.variants(model)}
+        known = {name: results[name] for name in order if name in results}
+        earlier = sum((known[name].get("own") or {}).get("key") != exporting.key(*order[name], "own") for name in known)
+        missing = [name for name in order if name not in known and name.endswith("/static")]
+        args.table.write_text(table.write(known, earlier, [name.removesuffix("/static") for name in missing]))
     if wrong:
         print(f"not as torch has it: {', '.join(wrong)}")
     return 1 if wrong else 0

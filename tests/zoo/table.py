@@ -7,13 +7,13 @@ Architectures that others wrote, with small configurations, exported and run; re
 ops* are counted with ExecuTorch's `VulkanPartitioner` (stock) and with [`PteronPartitioner`](python.md#a-model-in-one-piece) (ours);
 *difference* is the largest from torch in any output, relative to the largest number there; *ms* are medians of interleaved runs on Mesa's
 lavapipe, a CPU, for programs of both partitioners, ExecuTorch's portable kernels and eager torch. Times of such small models say what
-a cut costs, not how fast a GPU is. A dash means that nobody has tried that; programs of dynamic sizes and in half precision are
+a cut costs, not how fast a GPU is; taken on a busy machine, they vary by a factor of two and more. A dash means that nobody has tried that; programs of dynamic sizes and in half precision are
 made with `--variants dynamic,half`. This file is written by `tests/zoo`: `python -m zoo --table docs/models.md`.
 """
 
 
 LEFT_OUT = """## Left out
-- silero-vad: its package has a TorchScript file and an ONNX graph with branches (`If`); `torch.export` takes neither.
+- silero-vad has not been tried.
 - PP-OCRv4's recogniser and angle classifier: `onnx2torch` can't convert the one (a batch norm without a known rank) and makes
   shapes of the other depend on contents.
 - VITS as a whole: how long speech gets is told by contents. What follows when the length is known is `vits`.
@@ -64,8 +64,14 @@ def summary(results: dict[str, dict]) -> list[str]:
     return lines
 
 
-def write(results: dict[str, dict]) -> str:
-    lines = [HEAD, *summary(results), ""]
+def write(results: dict[str, dict], earlier: int, missing: list[str]) -> str:
+    """`earlier`: how many results are those of an earlier build; `missing`: programs without any."""
+    lines = [HEAD, *summary(results)]
+    if earlier:
+        lines.append(f"- {earlier} of these programs were exported and run with an earlier build of the engine.")
+    if missing:
+        lines.append(f"- Not run yet: {', '.join(missing)}.")
+    lines.append("")
     for kind in ("text", "vision", "sound", "recurrent"):
         rows = {name: r for name, r in results.items() if r["kind"] == kind}
         if not rows:
@@ -86,5 +92,5 @@ def write(results: dict[str, dict]) -> str:
     if reasons:
         lines += ["## What is left", "| why | models |", "|---|---|"]
         lines += [f"| {why.replace('|', chr(92) + '|')} | {', '.join(dict.fromkeys(names))} |" for why, names in sorted(reasons.items())]
-    lines += ["", LEFT_OUT]
+    lines += ["", LEFT_OUT] if reasons else [LEFT_OUT]
     return "\n".join(lines).rstrip() + "\n"
