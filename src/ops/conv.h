@@ -33,7 +33,10 @@ struct ConvArgs {
 Result<Conv> read_conv(Plan& op, const ConvArgs& args, const TensorArg& x, std::span<const u32> taps, u32 out_channels,
                        bool transposed);
 
-// Sets the product's sizes and makes the image x its B.
+// Sets the product's sizes.
+void set_sizes(Gemm& gemm, const Conv& conv);
+
+// Also makes the image x its B.
 void set_image(Gemm& gemm, const Conv& conv, const TensorArg& x, std::optional<i32> zero = std::nullopt);
 
 }  // namespace pteron::ops
