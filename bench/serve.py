@@ -48,6 +48,11 @@ class Load:
         connection.request("POST", "/v1/chat/completions", text, {"Content-Type": "application/json"})
         return connection, connection.getresponse()
 
+    def get(self, path: str) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
+        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=600)
+        connection.request("GET", path)
+        return connection, connection.getresponse()
+
     def _question(self, number: int) -> dict:
         rng = random.Random(number)
         length = rng.choice((2, 4, self._longest // 4, self._longest))

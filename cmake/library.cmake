@@ -7,21 +7,36 @@ if(NOT PTERON_WASM)
   list(APPEND PTERON_SOURCES ${converter})
 endif()
 list(FILTER PTERON_SOURCES EXCLUDE REGEX "_(test|linux|native|wasm)\\.cpp$")
+set(unicode_tables ${PTERON_GENERATED}/unicode_tables.cpp)
+if(PTERON_WASM)
+  # Language models are a module of their own, which a page loads when it opens one.
+  set(PTERON_LANGUAGE_SOURCES ${PTERON_SOURCES})
+  list(FILTER PTERON_LANGUAGE_SOURCES INCLUDE REGEX "/src/llm/")
+  list(FILTER PTERON_LANGUAGE_SOURCES EXCLUDE REGEX "/llm/(json/.*|model_info|text/python_float)\\.cpp$")
+  list(REMOVE_ITEM PTERON_SOURCES ${PTERON_LANGUAGE_SOURCES})
+  list(APPEND PTERON_LANGUAGE_SOURCES src/wasm/chat.cpp ${unicode_tables})
+else()
+  list(APPEND PTERON_SOURCES ${unicode_tables})
+endif()
 
-add_library(pteron_core OBJECT ${PTERON_SOURCES} ${PTERON_GENERATED}/kernels.cpp ${PTERON_GENERATED}/unicode_tables.cpp)
+function(pteron_objects name)
+  add_library(${name} OBJECT ${ARGN})
+  add_dependencies(${name} pteron_generated)
+  target_include_directories(${name} PUBLIC include src ${PTERON_GENERATED})
+  target_compile_options(${name} PRIVATE -fno-exceptions)
+  # Reading the standard library is a third of the work of compiling a file.
+  target_precompile_headers(${name} PRIVATE <algorithm> <array> <cmath> <cstring> <expected> <functional> <map> <memory>
+    <optional> <span> <string> <string_view> <unordered_map> <variant> <vector>)
+  target_compile_definitions(${name} PUBLIC PTERON_VERSION="${PROJECT_VERSION}" JSON_NOEXCEPTION)
+  target_link_libraries(${name} PRIVATE pteron_warnings)
+  if(PTERON_WASM)
+    target_include_directories(${name} SYSTEM PUBLIC ${PTERON_WASM_INCLUDES})
+  endif()
+endfunction()
+
 set_source_files_properties(${PTERON_GENERATED}/kernels.cpp PROPERTIES GENERATED TRUE)
-add_dependencies(pteron_core pteron_generated)
-target_include_directories(pteron_core PUBLIC include src ${PTERON_GENERATED})
-target_compile_options(pteron_core PRIVATE -fno-exceptions)
 # Sampling gives the same tokens everywhere, so its sums must not be fused on some machines.
 set_source_files_properties(src/llm/sampling/portable_math.cpp src/llm/sampling/candidates.cpp
   src/llm/sampling/sampler.cpp
   PROPERTIES COMPILE_OPTIONS -ffp-contract=off SKIP_PRECOMPILE_HEADERS ON)
-# Reading the standard library is a third of the work of compiling a file.
-target_precompile_headers(pteron_core PRIVATE <algorithm> <array> <cmath> <cstring> <expected> <functional> <map> <memory>
-  <optional> <span> <string> <string_view> <unordered_map> <variant> <vector>)
-target_compile_definitions(pteron_core PUBLIC PTERON_VERSION="${PROJECT_VERSION}" JSON_NOEXCEPTION)
-target_link_libraries(pteron_core PRIVATE pteron_warnings)
-if(PTERON_WASM)
-  target_include_directories(pteron_core SYSTEM PUBLIC ${PTERON_WASM_INCLUDES})
-endif()
+pteron_objects(pteron_core ${PTERON_SOURCES} ${PTERON_GENERATED}/kernels.cpp)

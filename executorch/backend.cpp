@@ -184,7 +184,8 @@ class Backend final : public runtime::BackendInterface {
     const bool traced = context.event_tracer() != nullptr && runner.loaded().context->info().features.timestamps;
     runner.set_profiling(delegate.profile || traced);
     const u64 start = runtime::pal_current_ticks();
-    TRY_DO(runner.begin(delegate.state, delegate.inputs, delegate.wanted));
+    graph::State* const lanes[] = {&delegate.state};
+    TRY_DO(runner.begin(lanes, delegate.inputs, delegate.wanted));
     TRY_DO(runner.finish());
     for (size_t i = inputs; i < args.size(); ++i) TRY_DO(write_output(*args[i], runner, first + u32(i - inputs)));
     if (traced) log_ops(*context.event_tracer(), runner, start);

@@ -23,6 +23,8 @@ foreach(part package fixtures)
   pteron_test(node-${part} COMMAND ${node} ${runtimes} ${part} ADAPTER swiftshader TIMEOUT 1800)
   pteron_test(deno-${part} COMMAND ${deno} ${runtimes} ${part} ADAPTER lavapipe TIMEOUT 1800)
 endforeach()
+pteron_test(serve-page COMMAND ${node} ${CMAKE_SOURCE_DIR}/web/tests/serve_page.ts $<TARGET_FILE:pteron_cli> ${CMAKE_CURRENT_SOURCE_DIR}/data
+  ADAPTER lavapipe)
 pteron_test(web-serve COMMAND ${node} ${CMAKE_SOURCE_DIR}/web/tests/serve.ts TIMEOUT 60)
 pteron_test(web-package COMMAND ${node} ${CMAKE_SOURCE_DIR}/web/tests/package.ts)
 

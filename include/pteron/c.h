@@ -28,7 +28,7 @@ extern "C" {
 #endif
 
 /* Of this header; pteron_c_api() is the library's. A library serves callers with the same or a lower number. */
-#define PTERON_C_API 3
+#define PTERON_C_API 4
 uint32_t pteron_c_api(void);
 /* "0.1.0" */
 const char* pteron_version(void);
@@ -177,7 +177,7 @@ pteron_status pteron_check_delegate(const void* blob, size_t size, pteron_error*
 
 /* ---- Language models (since 3) ---- */
 
-/* May be used by several threads at once. */
+/* A model that writes texts, or one that turns them into vectors. May be used by several threads at once. */
 typedef struct pteron_llm pteron_llm;
 /* `tokenizer` and `chat_template` name files; NULL: what the program carries or what lies beside it. */
 pteron_status pteron_llm_load(const char* path, const pteron_options* options, const char* tokenizer,
@@ -185,6 +185,8 @@ pteron_status pteron_llm_load(const char* path, const pteron_options* options, c
 void pteron_llm_release(pteron_llm* llm);
 uint32_t pteron_llm_vocabulary(const pteron_llm* llm);
 uint32_t pteron_llm_context(const pteron_llm* llm);
+/* Of the vectors of an encoder; 0 for a model that writes (since 4). */
+uint32_t pteron_llm_width(const pteron_llm* llm);
 
 /* These store as much as fits into `capacity` and the size of all of it in `size`, which may be more: call again then.
  * Texts are given and stored without a zero at their end. */
@@ -195,6 +197,10 @@ pteron_status pteron_llm_decode(const pteron_llm* llm, const uint32_t* tokens, s
 /* The prompt that the chat template makes of a JSON list of {"role": …, "content": …}. */
 pteron_status pteron_llm_render(const pteron_llm* llm, const char* messages, char* text, size_t capacity, size_t* size,
                                 pteron_error** error);
+
+/* The vector of a text, of length 1: `capacity` must be pteron_llm_width (since 4). */
+pteron_status pteron_llm_embed(pteron_llm* llm, const uint32_t* tokens, size_t count, float* vector, size_t capacity,
+                               pteron_error** error);
 
 /* A text and the state that the model has from it; for one thread at a time. The llm may be released before it. */
 typedef struct pteron_session pteron_session;

@@ -57,6 +57,13 @@ class Generation {
   Status begin();
   Result<bool> finish(bool wait = true);
   const GeneratedPiece& piece() const;
+  // A step of several answers of one model, with as much of it as possible in one submit. An error is one answer's
+  // alone. Those whose next run reads more than a token take it by themselves.
+  struct Turn {
+    Generation* answer = nullptr;
+    Status status = {};
+  };
+  static void step(SessionBatch& batch, std::span<Turn> turns);
   // Steps until there is a token or the answer is done.
   Result<GeneratedPiece> next();
 
@@ -72,6 +79,7 @@ class Generation {
  private:
   struct Impl;
   explicit Generation(std::unique_ptr<Impl> impl);
+  Status run();
   std::unique_ptr<Impl> impl_;
 };
 

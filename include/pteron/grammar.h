@@ -28,6 +28,12 @@ struct JsonFormat {
   u32 max_whitespace = 24;
 };
 
+// One value after another: each but the last is followed by `end` and `begin`, the last one by nothing or `end`.
+struct JsonSeries {
+  u32 most = 1;
+  std::string_view begin, end;
+};
+
 // Immutable; copies are the same grammar.
 class Grammar {
  public:
@@ -39,7 +45,8 @@ class Grammar {
   // JSON that the schema accepts. Members come in the order of `properties`; further ones only where
   // `additionalProperties` is given, or where there are no `properties`. Keywords that can't be kept are refused.
   // `oneOf` means the same as `anyOf`.
-  static Result<Grammar> json_schema(std::string_view schema, const JsonFormat& format = {});
+  static Result<Grammar> json_schema(std::string_view schema, const JsonFormat& format = {},
+                                     const JsonSeries& series = {});
 
   explicit Grammar(std::shared_ptr<const grammar::Automaton> automaton) : automaton_(std::move(automaton)) {}
   const std::shared_ptr<const grammar::Automaton>& automaton() const { return automaton_; }

@@ -68,11 +68,20 @@ class Session {
   // An independent copy in the same state.
   Result<Session> fork();
 
+  // The state of what is cached, as bytes. It can be restored where the program and the layout are the same.
+  std::string state_layout() const;
+  u64 state_bytes(u32 tokens) const;  // of a text of so many
+  Result<std::vector<std::byte>> save() const;
+  // The text becomes these tokens, all of them read. If the bytes do not fit, nothing is cached afterwards.
+  Status restore(std::span<const u32> tokens, Bytes state);
+
   // One run of the model over what it has not read, or over the last token again. A text that is too long for one run
   // takes several; only the last one has an answer. `begin` submits, `finish` collects: true once it is done.
   Status begin(Readback wanted);
   Result<bool> finish(bool wait = true);
   bool running() const;
+  // Whether the next run reads a single token, so that it can be one of a batch.
+  bool reads_one() const;
 
   // The answer of the last run: none if there is more to read, or the text was changed since.
   Readback answer() const;
@@ -87,9 +96,35 @@ class Session {
   std::vector<OpTiming> profile() const;
 
  private:
+  friend class SessionBatch;
   struct Impl;
   explicit Session(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
+};
+
+// Runs of several sessions of one model in one submit, which costs little more than one of them alone. Not for two
+// threads at once.
+class SessionBatch {
+ public:
+  struct Run {
+    Session* session = nullptr;  // that reads_one()
+    Readback wanted = Readback::best;
+    Status status = {};
+  };
+  explicit SessionBatch(Batch batch) : batch_(std::move(batch)) {}
+
+  // An error: nothing has begun, and sessions can still run by themselves; they have to from now on, because it will
+  // not get better. An error in the status of a run is that session's alone.
+  Status begin(std::span<Run> runs);
+  // The runs stay where they are until this is true or an error.
+  Result<bool> finish(bool wait = true);
+  const Batch& batch() const { return batch_; }
+
+ private:
+  Batch batch_;
+  std::optional<Error> broken_;
+  std::vector<Batch::Lane> lanes_;  // of the step under way, and
+  std::vector<Run*> runs_;          // whose they are
 };
 
 struct LanguageModelOptions {
@@ -118,6 +153,8 @@ class LanguageModel {
   bool is_end(u32 token) const;
 
   Result<Session> session() const;
+  // For this model's sessions.
+  Result<SessionBatch> batch() const;
 
  private:
   struct Impl;

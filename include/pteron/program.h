@@ -119,6 +119,11 @@ class Method {
   Status reset();               // as in the file
   Status rewind(u32 position);  // forgets caches from this position on
   Result<Method> clone();       // an independent copy in the same state
+  // As bytes: so many positions of caches, and all other state. They fit where the layout is the same.
+  std::string state_layout() const;
+  u64 state_bytes(u32 positions) const;
+  Result<std::vector<std::byte>> save_state(u32 positions) const;
+  Status restore_state(u32 positions, Bytes bytes);
 
   MethodStats stats() const;
   // Of the last execute, modelled; nothing if another method has run since. Caches count as far as `positions` of them
@@ -131,10 +136,45 @@ class Method {
   std::vector<std::string> kernels() const;
 
  private:
+  friend class Batch;
   friend class Program;
   friend class StreamedProgram;
   struct Impl;
   explicit Method(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+// Steps of several methods that are one method of one program, each with its own state, in one submit: what works on
+// rows (linears, norms and the like) runs once over the rows of all, the rest for each. Weights are read once.
+// Not for two threads at once.
+class Batch {
+ public:
+  static constexpr u32 most_lanes = 64;
+  struct Lane {
+    Method* method = nullptr;
+    std::span<const TensorView> inputs;  // of the same shapes in all lanes; borrowed until `finish` is true or an error
+    OutputSet wanted = OutputSet::all();
+    Status status = {};  // an error in one lane does not touch the others
+  };
+  Batch(Batch&&) noexcept;
+  Batch& operator=(Batch&&) noexcept;
+  ~Batch();
+
+  // An error: nothing is under way, and each lane could still run by itself. Lanes with an error in their status are
+  // not under way either. The first step of so many lanes prepares what that takes.
+  Status begin(std::span<Lane> lanes);
+  // The outputs are then those of the methods. The lanes stay where they are until this is true or an error.
+  Result<bool> finish(bool wait = true);
+
+  u64 working_bytes() const;  // on the GPU, besides what the methods have
+  // As of a method, of the last step.
+  MemoryTraffic traffic(u32 positions) const;
+  MethodStats stats() const;
+
+ private:
+  friend class Program;
+  struct Impl;
+  explicit Batch(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
 
@@ -152,6 +192,8 @@ class Program {
   // Loads a method, or makes another one of what is loaded: all but the state is shared. Other options load it anew,
   // but for its constants.
   Result<Method> method(std::string_view name = "forward", const MethodOptions& options = {});
+  // For methods that were made with this name and these options. Refused if more than one delegate runs.
+  Result<Batch> batch(std::string_view name = "forward", const MethodOptions& options = {});
   // The value of a constant method such as get_vocab_size: integers, or nothing if there is no such method.
   std::optional<std::vector<i64>> constant(std::string_view name) const;
   Result<Device> device();
@@ -159,6 +201,7 @@ class Program {
   Result<std::vector<std::byte>> named_data(std::string_view key) const;
 
  private:
+  friend class Batch;
   friend class StreamedProgram;
   struct Impl;
   explicit Program(std::shared_ptr<Impl> impl);

@@ -70,6 +70,7 @@ using TokenMask = std::span<const u64>;
 struct Candidates {
   std::span<const f32> logits;
   std::span<const i32> tokens;
+  std::optional<f32> log_sum_exp;  // of the whole row: a logit minus this is its log-probability
 };
 
 class Sampler {

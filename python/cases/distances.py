@@ -63,6 +63,11 @@ def product(name, op, a, b, **rest):
     return direct(f"{op}/{name}", f"aten.{op}.default", getattr(torch, op), a, b, **rest)
 
 
+def added(name, x, a, b, beta=1, alpha=1, **rest):
+    return direct(f"addmm/{name}", "aten.addmm.default", lambda x, a, b: torch.addmm(x, a, b, beta=beta, alpha=alpha), x, a, b,
+                  args=[beta, alpha], **rest)  # fmt: skip
+
+
 INTEGERS = [
     product("int32", "mm", i32(5, 7), i32(7, 6)),
     product("int64_large", "mm", i64(3, 4, low=-20000, high=20000), i64(4, 8, low=-20000, high=20000)),
@@ -71,6 +76,11 @@ INTEGERS = [
     product("uint8_wraps", "mm", u8(5, 3), u8(3, 7)),
     product("int32_dynamic", "mm", i32(s, 5), i32(5, t), live=LIVE),
     product("int32", "bmm", i32(2, 5, 7), i32(2, 7, 6)),
+    added("int32", i32(6), i32(5, 7), i32(7, 6)),
+    added("int64_large", i64(3, 8, low=-(10**9), high=10**9), i64(3, 4, low=-20000, high=20000), i64(4, 8, low=-20000, high=20000)),
+    added("int8_wraps", i8(5, 1), i8(5, 7), i8(7, 3), beta=3, alpha=-2),
+    added("uint8", u8(3, 7), u8(3, 5), u8(5, 7), beta=0),
+    added("int32_dynamic", i32(s, 1), i32(s, 5), i32(5, t), beta=2, alpha=3, live=LIVE),
 ]
 
 BAG = "aten._embedding_bag.default"

@@ -32,7 +32,7 @@ from torch.fx import GraphModule, Node
 from torch.fx.passes.utils.matcher_utils import SubgraphMatcher
 
 from pteron._engine import check_delegate
-from pteron._forms import is_constant, is_symbolic, name_of, promoted
+from pteron._forms import is_constant, is_getitem, is_symbolic, name_of, promoted, refused
 
 INT32 = torch.iinfo(torch.int32)
 
@@ -63,6 +63,22 @@ def fusable_nodes(graph_module: GraphModule) -> set[Node]:
     return found
 
 
+def replace(program: ExportedProgram, graph_module: GraphModule, match, create) -> None:
+    """Puts a fused op in the place of what matches. If the engine refuses just that op, the nodes stay that it does compute."""
+    old, inside = set(graph_module.graph.nodes), set(match.all_nodes)
+    users = {user: (user.args, user.kwargs) for node in inside for user in node.users if user not in inside}
+    can_stay = not any(refused(node, program) for node in inside if node.op == "call_function" and not is_getitem(node))
+    create(program, graph_module, match)
+    new = [node for node in graph_module.graph.nodes if node not in old]
+    calls = [node for node in new if node.op == "call_function" and not is_getitem(node) and "val" in node.meta]
+    if not can_stay or not any(refused(node, program) for node in calls):
+        return
+    for user, (args, kwargs) in users.items():
+        user.args, user.kwargs = args, kwargs
+    for node in reversed(new):
+        graph_module.graph.erase_node(node)
+
+
 class FusePatterns(ExportPass):
     def __init__(self) -> None:
         super().__init__()
@@ -71,11 +87,12 @@ class FusePatterns(ExportPass):
     def call(self, graph_module: GraphModule) -> PassResult:
         program, replaced = self._exported_program, 0
         for graphs, entry in patterns():
-            replaced += vulkan_patterns.create_replacement_for_pattern(program, graph_module, graphs, entry.create_replacement_fn)
+            create = functools.partial(replace, create=entry.create_replacement_fn)
+            replaced += vulkan_patterns.create_replacement_for_pattern(program, graph_module, graphs, create)
         for node in graph_module.graph.nodes:
             for _, entry in patterns():
                 if entry.detector_fn and (match := entry.detector_fn(node)):
-                    entry.create_replacement_fn(program, graph_module, match)
+                    replace(program, graph_module, match, entry.create_replacement_fn)
                     replaced += 1
         graph_module.graph.eliminate_dead_code()
         graph_module.recompile()
@@ -98,21 +115,53 @@ class Promote(ExportPass):
         return PassResult(graph_module, changed)
 
 
+def copied(graph_module: GraphModule, node: Node, before: Node) -> Node:
+    """A copy, which is removed again when the passes are through that must not see what stands behind it."""
+    with graph_module.graph.inserting_before(before):
+        copy = graph_module.graph.call_function(ops.edge.aten.clone.default, (node,))
+    copy.meta["val"] = node.meta["val"]
+    return copy
+
+
 class HideFromLinear(ExportPass):
-    """Products that are not what `linear` computes: scaled, or with a bias that is no row. The wheel's pass looks for a
-    transposition right behind the product; a copy in between, which goes later, keeps it away."""
+    """Products that are not what `linear` computes: scaled, with a bias that is no row, of integers, or with a matrix whose axes
+    stay in their order. The wheel's pass looks for a permutation right behind the product; a copy in between, which goes later,
+    keeps it away."""
+
+    PRODUCTS = (ops.edge.aten.addmm.default, ops.edge.aten.mm.default)
+
+    @staticmethod
+    def is_linear(node: Node) -> bool:
+        if not node.meta["val"].is_floating_point():
+            return False
+        matrix, bias = node.args[-1], node.args[0].meta["val"].shape == node.meta["val"].shape[1:] if len(node.args) == 3 else True
+        if matrix.target == ops.edge.aten.permute_copy.default and matrix.args[1][0] % 2 == 0:
+            return False
+        return bias and all(node.kwargs.get(name, 1) == 1 for name in ("beta", "alpha"))
 
     def call(self, graph_module: GraphModule) -> PassResult:
         changed = False
-        for node in graph_module.graph.find_nodes(op="call_function", target=ops.edge.aten.addmm.default):
-            bias, _, matrix = node.args[:3]
-            if bias.meta["val"].dim() == 1 and all(node.kwargs.get(name, 1) == 1 for name in ("beta", "alpha")):
+        for node in [node for op in self.PRODUCTS for node in graph_module.graph.find_nodes(op="call_function", target=op)]:
+            matrix = node.args[-1]
+            if self.is_linear(node):
                 continue
-            with graph_module.graph.inserting_before(node):
-                copy = graph_module.graph.call_function(ops.edge.aten.clone.default, (matrix,))
-            copy.meta["val"] = matrix.meta["val"]
-            node.args = (*node.args[:2], copy)
+            node.args = (*node.args[:-1], copied(graph_module, matrix, node))
             changed = True
+        graph_module.recompile()
+        return PassResult(graph_module, changed)
+
+
+class HideFromBatchNorm(ExportPass):
+    """Transposed convolutions in groups, whose weights the wheel's pass would scale along a wrong axis."""
+
+    def call(self, graph_module: GraphModule) -> PassResult:
+        changed = False
+        for node in graph_module.graph.find_nodes(op="call_function", target=ops.edge.aten.convolution.default):
+            transposed, groups = node.args[6], node.args[8]
+            for norm in list(node.users) if transposed and groups > 1 else ():
+                if norm.op == "call_function" and norm.args[0] is node:
+                    norm.args = (copied(graph_module, node, norm), *norm.args[1:])
+                    changed = True
         graph_module.recompile()
         return PassResult(graph_module, changed)
 
@@ -140,7 +189,8 @@ class Builder(VkGraphBuilder):
 
 
 def keep_updates(program: ExportedProgram) -> ExportedProgram:
-    """Gives every updated buffer a node of its own that writes it last, so that nobody reads the new value for the old."""
+    """Gives every updated buffer a node of its own that writes it last, so that nobody reads the new value for the old; and
+    every other result as well, because the writer counts a node that is two results as one."""
     graph, signature = program.graph_module.graph, program.graph_signature
     nodes = {node.name: node for node in graph.nodes}
     order = {node: i for i, node in enumerate(graph.nodes)}
@@ -163,8 +213,9 @@ def keep_updates(program: ExportedProgram) -> ExportedProgram:
 
     # All new values are taken before the first old one is lost.
     taken = {index: clone(results[index]) for index in [index for index in updates if not writes_in_place(index)]}
-    for index, copy in taken.items():
-        results[index] = clone(copy)
+    twice = {index: node for index, node in enumerate(results) if index not in taken and node in results[:index]}
+    for index, node in (taken | twice).items():
+        results[index] = clone(node)
         signature.output_specs[index].arg = dataclasses.replace(signature.output_specs[index].arg, name=results[index].name)
     output.args = (type(output.args[0])(results),)
     program.graph_module.recompile()
@@ -184,7 +235,7 @@ class PteronBackend(BackendDetails):
         program = apply_passes(
             program,
             [
-                HideFromLinear(), AddmmToLinearTransform(), FuseBatchNormPass(program), AddmmToLinearTransform(), Promote(), FusePatterns(),
+                HideFromLinear(), HideFromBatchNorm(), AddmmToLinearTransform(), FuseBatchNormPass(program), AddmmToLinearTransform(), Promote(), FusePatterns(),
                 FuseClampPass(), RemoveRedundantOpsTransform(), FuseQuantizedOpsTransform(), keep_updates, SpecPropPass(),
                 RemoveAssertsTransform(), ConstraintBasedSymShapeEvalPass(),
             ],

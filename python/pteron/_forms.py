@@ -34,6 +34,10 @@ def is_constant(program: ExportedProgram, node: Node) -> bool:
     return node.op == "get_attr" or is_param(program, node) or is_buffer(program, node) or is_lifted_tensor_constant(program, node)
 
 
+def is_result(node: Node) -> bool:
+    return any(user.op == "output" for user in node.users)
+
+
 def name_of(node: Node) -> str:
     """As it stands in a file; an op of ATen that the exporter left as it was gets the name that it has elsewhere."""
     target = node.target
@@ -88,7 +92,7 @@ def _told(value, program: ExportedProgram, casts: dict):
         case Node() if is_symbolic(value):
             return Symbol()
         case Node() if isinstance(value.meta.get("val"), torch.Tensor):
-            return form(value.meta["val"], is_constant(program, value), casts.get(value))
+            return form(value.meta["val"], is_constant(program, value) and not is_result(value), casts.get(value))
         case None | bool() | int() | float() | str():
             return value
         case list() | tuple():

@@ -46,6 +46,8 @@ def _declare() -> ctypes.CDLL:
         ("llm_context", c_uint32, c_void_p),
         ("llm_encode", c_int32, c_void_p, c_char_p, c_size_t, c_int32, tokens, c_size_t, size, error),
         ("llm_decode", c_int32, c_void_p, tokens, c_size_t, c_char_p, c_size_t, size, error),
+        ("llm_width", c_uint32, c_void_p),
+        ("llm_embed", c_int32, c_void_p, tokens, c_size_t, POINTER(c_float), c_size_t, error),
         ("llm_render", c_int32, c_void_p, c_char_p, c_char_p, c_size_t, size, error),
         ("session_create", c_int32, c_void_p, handle, error),
         ("session_release", None, c_void_p),
@@ -115,9 +117,9 @@ class _Answer:
 
 
 class LLM:
-    """A language model. `options` of its methods are those of sampling: max_tokens, temperature (0: always the best token, the
-    default), top_k, top_p, min_p, repetition_penalty, presence_penalty, frequency_penalty, seed, stop (a list), regex,
-    json_schema (a dict or its text), logprobs.
+    """A language model, or an encoder, which has `embed` instead of the methods that write. Their `options` are those of sampling:
+    max_tokens, temperature (0: always the best token, the default), top_k, top_p, min_p, repetition_penalty, presence_penalty,
+    frequency_penalty, seed, stop (a list), regex, json_schema (a dict or its text), logprobs.
 
     >>> llm = LLM("llama.pte", tokenizer="tokenizer.json")
     >>> llm.vocabulary, llm.context
@@ -138,9 +140,16 @@ class LLM:
         files = [None if file is None else os.fsencode(file) for file in (tokenizer, chat_template)]
         _call(_c.pteron_llm_load, os.fsencode(path), byref(options), *files, byref(self._handle))
         weakref.finalize(self, _c.pteron_llm_release, self._handle)
-        _call(_c.pteron_session_create, self._handle, byref(self._session))
-        weakref.finalize(self, _c.pteron_session_release, self._session)
+        if not self.width:
+            self._state()
         self._lock = threading.Lock()  # one answer at a time
+
+    def _state(self) -> c_void_p:
+        """The session that answers are made with; an error for an encoder."""
+        if not self._session:
+            _call(_c.pteron_session_create, self._handle, byref(self._session))
+            weakref.finalize(self, _c.pteron_session_release, self._session)
+        return self._session
 
     @property
     def vocabulary(self) -> int:
@@ -151,6 +160,11 @@ class LLM:
     def context(self) -> int:
         """Number of tokens that the model can look back on."""
         return _c.pteron_llm_context(self._handle)
+
+    @property
+    def width(self) -> int:
+        """Numbers in a vector of `embed`; 0 for a model that writes."""
+        return _c.pteron_llm_width(self._handle)
 
     def encode(self, text: str, *, add_special: bool = True) -> list[int]:
         """The tokens of a text.
@@ -182,7 +196,22 @@ class LLM:
         tokens, out = self._tokens(prompt), np.empty(self.vocabulary, np.float32)
         with self._lock:
             pointer = out.ctypes.data_as(POINTER(c_float))
-            _call(_c.pteron_session_logits, self._session, _pointer(tokens), len(tokens), pointer, len(out))
+            _call(_c.pteron_session_logits, self._state(), _pointer(tokens), len(tokens), pointer, len(out))
+        return out
+
+    def embed(self, texts: Prompt | Sequence[Prompt]) -> npt.NDArray[np.float32]:
+        """The vector of a text, or a row for each of a list: of length 1, so that a dot product says how alike two are. For
+        encoders, programs forward(tokens [1, S], mask [1, S]) -> [1, width].
+
+        >>> encoder = LLM("encoder.pte", tokenizer="tokenizer.json")
+        >>> rows = encoder.embed(["One", "Two", "One"])
+        >>> rows.shape, bool(np.isclose(rows[0] @ rows[2], 1))
+        ((3, 16), True)
+        """
+        if not isinstance(texts, (str, np.ndarray)):
+            return np.stack([self.embed(text) for text in texts]) if len(texts) else np.empty((0, self.width), np.float32)
+        tokens, out = self._tokens(texts), np.empty(max(self.width, 1), np.float32)
+        _call(_c.pteron_llm_embed, self._handle, _pointer(tokens), len(tokens), out.ctypes.data_as(POINTER(c_float)), len(out))
         return out
 
     @overload
@@ -220,7 +249,7 @@ class LLM:
         """The answer to a prompt or a conversation, piece by piece. The model is busy until it is done or given up."""
         tokens = self._tokens(prompt) if isinstance(prompt, (str, np.ndarray)) else self._conversation(prompt)
         with self._lock:
-            yield from _Answer(self._session, tokens, self._checked(options))
+            yield from _Answer(self._state(), tokens, self._checked(options))
 
     def _tokens(self, prompt: Prompt) -> npt.NDArray[np.uint32]:
         return np.ascontiguousarray(self.encode(prompt) if isinstance(prompt, str) else prompt, np.uint32)
@@ -242,6 +271,6 @@ class LLM:
 
     def _answer(self, tokens: npt.NDArray[np.uint32], options: Mapping[str, object]) -> Completion:
         with self._lock:
-            answer = _Answer(self._session, tokens, self._checked(options))
+            answer = _Answer(self._state(), tokens, self._checked(options))
             text = "".join(answer)
         return Completion(text, answer.tokens, answer.reason or "", answer.logprobs)

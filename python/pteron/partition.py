@@ -19,6 +19,7 @@ from executorch.backends.vulkan.partitioner.vulkan_partitioner import ops_not_to
 from executorch.exir.backend.partitioner import DelegationSpec, Partitioner, PartitionResult
 from executorch.exir.backend.utils import tag_constant_data, tag_mutated_buffer
 from executorch.exir.dialects._ops import ops
+from torch._decomp import decomposition_table as table
 from torch._export.utils import is_lifted_tensor_constant
 from torch.export import ExportedProgram
 from torch.fx import Node
@@ -26,12 +27,14 @@ from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 
 from pteron._backend import INT32, PteronBackend, fusable_nodes
-from pteron._forms import is_getitem, is_symbolic, refused
+from pteron._forms import is_getitem, is_result, is_symbolic, refused
 
 #: Removed on the way: what they assert is checked by the exporter's caller or by the engine.
 ASSERTIONS = {torch.ops.aten._assert_scalar.default, torch.ops.aten.sym_constrain_range_for_size.default}
 #: Between a constant that a model writes down and its use.
 COPIES = {ops.edge.aten.clone.default, ops.edge.aten.lift_fresh_copy.default, ops.edge.dim_order_ops._clone_dim_order.default}
+#: Ops that neither the engine nor ExecuTorch has, but for which torch has a definition by others.
+TAKEN_APART = (torch.ops.aten.adaptive_max_pool2d.default, torch.ops.aten.addmv.default)
 FUNCTIONALIZED = {torch.ops.higher_order.auto_functionalized, torch.ops.higher_order.auto_functionalized_v2}
 
 
@@ -47,6 +50,11 @@ def large_constant(node: Node, program: ExportedProgram) -> str | None:
             if low < INT32.min or high > INT32.max:
                 return f"its constant holds {low} to {high}, which 32 bits can't"
     return None
+
+
+def plain(target):
+    """An op of ATen or of others, where the exporter's dialect has one of its own for it."""
+    return getattr(target, "_op", target)
 
 
 class Support(OperatorSupportBase):
@@ -85,23 +93,41 @@ def works_on_tensors(nodes, program: ExportedProgram) -> bool:
     return any(not is_symbolic(source) and not is_lifted_tensor_constant(program, source) for source in sources)
 
 
+def give_back(program: ExportedProgram) -> None:
+    """Leaves to the program what a delegate can't have for itself: constants that are results, too, and buffers with updates
+    that others read. The exporter would fail at the former and copy the latter, so that updates got lost."""
+    signature = program.graph_signature
+    updated = {name for name, target in signature.inputs_to_buffers.items() if target in signature.buffers_to_mutate.values()}
+    for node in program.graph.find_nodes(op="placeholder"):
+        tags = {user.meta.get("delegation_tag") for user in node.users}
+        if is_result(node) or (node.name in updated and len(tags) > 1):
+            node.meta.pop("delegation_tag", None)
+
+
 class PteronPartitioner(Partitioner):
     """`compile_options` are the Vulkan partitioner's that concern data: force_fp16, external_constants_max_data_bytes.
     Ops of `operator_blocklist`, and those that are not in `operator_allowlist`, stay outside."""
 
     def __init__(self, compile_options: dict | None = None, operator_blocklist=(), operator_allowlist=None) -> None:
         self.delegation_spec = DelegationSpec(PteronBackend.__name__, parse_compile_options(compile_options or {}))
-        self.blocked = set(operator_blocklist)
-        self.allowed = None if operator_allowlist is None else set(operator_allowlist)
+        self.blocked = set(map(plain, operator_blocklist))
+        self.allowed = None if operator_allowlist is None else set(map(plain, operator_allowlist))
         self.outside: dict[str, list[str]] = {}
 
+    def transform_for_pre_decomposition(self, program: ExportedProgram) -> ExportedProgram:
+        found = {op: table[op] for op in TAKEN_APART if program.graph.find_nodes(op="call_function", target=op)}
+        return program.run_decompositions(found) if found else program
+
     def ops_to_not_decompose(self, ep: ExportedProgram):
-        return list(ops_not_to_decompose), None
+        """Ops stay whole if the engine computes them wherever they stand; the others, and attention, are taken apart."""
+        kept = [*ops_not_to_decompose, torch.ops.aten.scaled_dot_product_attention.default]
+        nodes = {op: ep.graph.find_nodes(op="call_function", target=op) for op in kept}
+        return [op for op in kept if not any(self._allow(node) or refused(node, ep) for node in nodes[op])], None
 
     def _allow(self, node: Node) -> str | None:
-        if node.target in self.blocked:
+        if plain(node.target) in self.blocked:
             return "it is in the blocklist"
-        if self.allowed is not None and node.target not in self.allowed and not is_symbolic(node) and not is_getitem(node):
+        if self.allowed is not None and plain(node.target) not in self.allowed and not is_symbolic(node) and not is_getitem(node):
             return "it is not in the allowlist"
         return None
 
@@ -119,6 +145,7 @@ class PteronPartitioner(Partitioner):
         self._note(exported_program, support)
         tag_constant_data(exported_program)
         tag_mutated_buffer(exported_program)
+        give_back(exported_program)
         return PartitionResult(exported_program, tags)
 
     def _note(self, program: ExportedProgram, support: Support) -> None:

@@ -7,17 +7,23 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace pteron::os {
 
-class MappedFile {
+// A file open for reading. Nothing is mapped: a file that was cut or written to since it was opened is an error of the
+// read that meets it. One that another was renamed over, or that was deleted, stays as it was.
+class File {
  public:
-  virtual ~MappedFile() = default;
-  virtual Bytes bytes() const = 0;
-  // Lets the system drop the pages that lie wholly inside of [offset, offset + size).
-  virtual void release(u64 offset, u64 size) const = 0;
+  virtual ~File() = default;
+  virtual u64 size() const = 0;  // when it was opened
+  virtual Status read(u64 offset, MutableBytes into) const = 0;
 };
-Result<std::unique_ptr<MappedFile>> map_file(const std::string& path);
+Result<std::unique_ptr<File>> open_file(const std::string& path);
+
+// All bytes of a file that belongs into memory as a whole; one of more than `limit` bytes is refused unread.
+constexpr u64 default_file_limit = u64(1) << 30;
+Result<std::vector<std::byte>> read_file(const std::string& path, u64 limit = default_file_limit);
 
 bool stdin_is_terminal();
 bool stderr_is_terminal();

@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,25 +16,47 @@
 namespace pteron::os {
 namespace {
 
-class LinuxMappedFile final : public MappedFile {
+class LinuxFile final : public File {
  public:
-  LinuxMappedFile(void* data, u64 size) : data_(data), size_(size) {}
-  LinuxMappedFile(const LinuxMappedFile&) = delete;
-  LinuxMappedFile& operator=(const LinuxMappedFile&) = delete;
-  ~LinuxMappedFile() override {
-    if (size_ > 0) munmap(data_, size_);
-  }
-  Bytes bytes() const override { return {static_cast<const std::byte*>(data_), size_}; }
-  void release(u64 offset, u64 size) const override {
-    const u64 page = u64(sysconf(_SC_PAGESIZE));
-    const u64 first = (offset + page - 1) / page * page;
-    const u64 last = (offset + size) / page * page;
-    if (last > first) madvise(static_cast<std::byte*>(data_) + first, last - first, MADV_DONTNEED);
+  LinuxFile(int fd, const struct stat& info, std::string path) : fd_(fd), opened_(info), path_(std::move(path)) {}
+  LinuxFile(const LinuxFile&) = delete;
+  LinuxFile& operator=(const LinuxFile&) = delete;
+  ~LinuxFile() override { close(fd_); }
+
+  u64 size() const override { return u64(opened_.st_size); }
+  Status read(u64 offset, MutableBytes into) const override {
+    if (offset > size() || into.size() > size() - offset)
+      return invalid("bytes ", offset, " to ", offset, " + ", into.size(), " of '", path_, "' were asked for; it has ",
+                     size());
+    while (!into.empty()) {
+      const ssize_t count = pread(fd_, into.data(), into.size(), off_t(offset));
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) return invalid("cannot read '", path_, "': ", std::strerror(errno));
+      if (count == 0) return changed();
+      into = into.subspan(size_t(count));
+      offset += u64(count);
+    }
+    return check_unchanged();
   }
 
  private:
-  void* data_;
-  u64 size_;
+  // The system notes the time before it changes the bytes, so this is asked after they were read.
+  Status check_unchanged() const {
+    struct stat now{};
+    if (fstat(fd_, &now) != 0) return invalid("cannot read '", path_, "': ", std::strerror(errno));
+    const bool same = now.st_size == opened_.st_size && now.st_mtim.tv_sec == opened_.st_mtim.tv_sec &&
+                      now.st_mtim.tv_nsec == opened_.st_mtim.tv_nsec;
+    return same ? Status() : changed();
+  }
+  Status changed() const {
+    return invalid("'", path_, "' changed while it was in use: it had ", size(),
+                   " bytes when it was opened and was cut or written to since; load it again, and replace files by "
+                   "renaming others over them");
+  }
+
+  int fd_;
+  struct stat opened_;
+  std::string path_;
 };
 
 u64 status_field(const char* name) {
@@ -51,8 +72,9 @@ u64 status_field(const char* name) {
 
 }  // namespace
 
-Result<std::unique_ptr<MappedFile>> map_file(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+Result<std::unique_ptr<File>> open_file(const std::string& path) {
+  // A pipe would keep an open waiting for its other end; non-blocking, it is opened and refused.
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
     return fail(errno == ENOENT ? ErrorKind::not_found : ErrorKind::invalid, "cannot open '", path,
                 "': ", std::strerror(errno));
@@ -61,12 +83,7 @@ Result<std::unique_ptr<MappedFile>> map_file(const std::string& path) {
     close(fd);
     return invalid("cannot read '", path, "': it is not a regular file");
   }
-  const u64 size = u64(info.st_size);
-  void* data = nullptr;
-  if (size > 0) data = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
-  close(fd);
-  if (data == MAP_FAILED) return invalid("cannot map '", path, "': ", std::strerror(errno));
-  return std::make_unique<LinuxMappedFile>(data, size);
+  return std::make_unique<LinuxFile>(fd, info, path);
 }
 
 bool stdin_is_terminal() { return isatty(STDIN_FILENO) == 1; }

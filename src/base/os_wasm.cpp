@@ -5,7 +5,7 @@
 
 namespace pteron::os {
 
-Result<std::unique_ptr<MappedFile>> map_file(const std::string& path) {
+Result<std::unique_ptr<File>> open_file(const std::string& path) {
   return unsupported("cannot open '", path, "': a browser has no files; give the program's bytes or stream them");
 }
 

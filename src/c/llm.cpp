@@ -3,13 +3,20 @@
 #include "c/llm_options.h"
 #include "c/options.h"
 
+#include <pteron/encoder.h>
 #include <pteron/generation.h>
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 
+// One of the two.
 struct pteron_llm {
-  pteron::LanguageModel model;
+  std::optional<pteron::LanguageModel> model;
+  std::optional<pteron::Encoder> encoder;
+  std::mutex mutex;  // an encoder is for one thread at a time
+
+  const pteron::Tokenizer* tokenizer() const { return model ? model->tokenizer() : encoder->tokenizer(); }
 };
 // Generation points at the other two, so they stay where they are.
 struct pteron_session {
@@ -28,6 +35,16 @@ template <class T>
 void copy_out(std::span<const T> from, T* to, size_t capacity, size_t* size) {
   *size = from.size();
   std::copy_n(from.begin(), std::min(from.size(), capacity), to);
+}
+
+Result<const LanguageModel*> writer(const pteron_llm& llm) {
+  if (!llm.model) return unsupported("the program turns texts into vectors, but writes none; ask it to embed");
+  return &*llm.model;
+}
+
+Result<const Tokenizer*> tokenizer_of(const pteron_llm& llm) {
+  if (!llm.tokenizer()) return not_found("the model has no tokenizer; name its file");
+  return llm.tokenizer();
 }
 
 Result<std::string> render(const LanguageModel& model, const char* messages) {
@@ -74,23 +91,35 @@ pteron_status pteron_llm_load(const char* path, const pteron_options* options, c
     TRY_DO(require(path, "path"));
     TRY_DO(require(llm, "llm"));
     TRY(LoadOptions load, c::read_options(options));
-    TRY(LanguageModel model, LanguageModel::load(path, {.load = std::move(load),
-                                                        .tokenizer = tokenizer ? tokenizer : "",
-                                                        .chat_template = chat_template ? chat_template : ""}));
-    *llm = new pteron_llm{std::move(model)};
+    auto made = std::make_unique<pteron_llm>();
+    TRY(made->encoder, Encoder::load(path, load, tokenizer ? tokenizer : ""));
+    if (!made->encoder) {
+      TRY(made->model, LanguageModel::load(path, {.load = std::move(load),
+                                                  .tokenizer = tokenizer ? tokenizer : "",
+                                                  .chat_template = chat_template ? chat_template : ""}));
+    }
+    *llm = made.release();
     return {};
   });
 }
 
 void pteron_llm_release(pteron_llm* llm) { delete llm; }
-uint32_t pteron_llm_vocabulary(const pteron_llm* llm) { return llm ? llm->model.info().vocab_size : 0; }
-uint32_t pteron_llm_context(const pteron_llm* llm) { return llm ? llm->model.info().context : 0; }
+uint32_t pteron_llm_vocabulary(const pteron_llm* llm) {
+  if (llm && llm->model) return llm->model->info().vocab_size;
+  return llm && llm->tokenizer() ? llm->tokenizer()->vocab_size() : 0;
+}
+uint32_t pteron_llm_context(const pteron_llm* llm) {
+  if (llm && llm->model) return llm->model->info().context;
+  return llm ? llm->encoder->context() : 0;
+}
+uint32_t pteron_llm_width(const pteron_llm* llm) { return llm && llm->encoder ? llm->encoder->width() : 0; }
 
 pteron_status pteron_llm_encode(const pteron_llm* llm, const char* text, size_t length, int32_t add_special,
                                 uint32_t* tokens, size_t capacity, size_t* size, pteron_error** error) {
   return call(error, [&]() -> Status {
     TRY_DO(require(llm && text && size && (tokens || capacity == 0), "an argument"));
-    TRY(const auto ids, llm->model.encode({text, length}, {.add_special = add_special != 0}));
+    TRY(const Tokenizer* tokenizer, tokenizer_of(*llm));
+    TRY(const auto ids, tokenizer->encode({text, length}, {.add_special = add_special != 0}));
     copy_out(std::span<const u32>(ids), tokens, capacity, size);
     return {};
   });
@@ -100,8 +129,8 @@ pteron_status pteron_llm_decode(const pteron_llm* llm, const uint32_t* tokens, s
                                 size_t capacity, size_t* size, pteron_error** error) {
   return call(error, [&]() -> Status {
     TRY_DO(require(llm && (tokens || count == 0) && size && (text || capacity == 0), "an argument"));
-    if (!llm->model.tokenizer()) return not_found("the model has no tokenizer; name its file");
-    TRY(const std::string out, llm->model.tokenizer()->decode({tokens, count}));
+    TRY(const Tokenizer* tokenizer, tokenizer_of(*llm));
+    TRY(const std::string out, tokenizer->decode({tokens, count}));
     copy_out(std::span<const char>(out), text, capacity, size);
     return {};
   });
@@ -111,8 +140,23 @@ pteron_status pteron_llm_render(const pteron_llm* llm, const char* messages, cha
                                 pteron_error** error) {
   return call(error, [&]() -> Status {
     TRY_DO(require(llm && messages && size && (text || capacity == 0), "an argument"));
-    TRY(const std::string out, render(llm->model, messages));
+    TRY(const LanguageModel* model, writer(*llm));
+    TRY(const std::string out, render(*model, messages));
     copy_out(std::span<const char>(out), text, capacity, size);
+    return {};
+  });
+}
+
+pteron_status pteron_llm_embed(pteron_llm* llm, const uint32_t* tokens, size_t count, float* vector, size_t capacity,
+                               pteron_error** error) {
+  return call(error, [&]() -> Status {
+    TRY_DO(require(llm && (tokens || count == 0) && vector, "an argument"));
+    if (!llm->encoder) return unsupported("the model writes texts and has no vectors for them; load an encoder");
+    if (capacity != llm->encoder->width())
+      return invalid("there is room for ", capacity, " numbers, but a vector has ", llm->encoder->width());
+    const std::scoped_lock lock(llm->mutex);
+    TRY(const auto out, llm->encoder->embed({tokens, count}));
+    std::ranges::copy(out, vector);
     return {};
   });
 }
@@ -121,8 +165,9 @@ pteron_status pteron_session_create(pteron_llm* llm, pteron_session** session, p
   return call(error, [&]() -> Status {
     TRY_DO(require(llm, "llm"));
     TRY_DO(require(session, "session"));
-    TRY(Session state, llm->model.session());
-    *session = new pteron_session{llm->model, std::move(state), std::nullopt, {}};
+    TRY(const LanguageModel* model, writer(*llm));
+    TRY(Session state, model->session());
+    *session = new pteron_session{*model, std::move(state), std::nullopt, {}};
     return {};
   });
 }

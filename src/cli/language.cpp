@@ -64,8 +64,7 @@ Result<std::optional<Grammar>> grammar_of(const LanguageOptions& options) {
   if (!options.json_schema) return std::nullopt;
   const std::string& schema = *options.json_schema;
   if (schema.find('{') != std::string::npos) return Grammar::json_schema(schema);
-  TRY(const auto file, os::map_file(schema));
-  const Bytes bytes = file->bytes();
+  TRY(const auto bytes, os::read_file(schema));
   return within(Grammar::json_schema({reinterpret_cast<const char*>(bytes.data()), bytes.size()}), schema);
 }
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "base/error.h"
+#include "base/os.h"
+#include "base/sha256.h"
 #include "cli/cli.h"
 #include "cli/tuning.h"
 #include "server/server.h"
@@ -16,7 +19,8 @@ struct Options : Common {
   std::vector<std::string> models;
   std::string tokenizer, chat_template;
   server::ServerOptions server;
-  u64 kv_memory_mib = 1024;
+  u64 kv_memory_mib = 1024, cache_mib = 4096;
+  std::string cache_dir;
   u32 body_mib = 8, time_seconds = 600, grace_seconds = 30, ping_seconds = 10, read_seconds = 10;
   std::string api_key;
 };
@@ -51,13 +55,38 @@ server::ModelTable::Load loader(const Options& options) {
 }
 
 server::ModelTable::LoadEncoder encoder_loader(const Options& options) {
-  return [&options](const std::string& path) -> Result<std::optional<server::Encoder>> {
+  return [&options](const std::string& path) -> Result<std::optional<Encoder>> {
     TRY(LoadOptions load, options.load_options());
     load.share_device = true;
-    TRY(const Program program, Program::load(path, load));
-    if (!server::Encoder::is_one(program)) return std::nullopt;
-    return server::Encoder::load(path, std::move(load), "");
+    return Encoder::load(path, std::move(load));
   };
+}
+
+// Of the program and of the files with its data: states of one model mean nothing to another.
+std::string hash_of(const Options& options, const std::string& path) {
+  const auto load = options.load_options();
+  if (!load) return "";
+  std::vector<std::string> files{path};
+  files.insert(files.end(), load->data_files.begin(), load->data_files.end());
+  Sha256 sum;
+  std::vector<std::byte> chunk(1 << 20);
+  for (const std::string& name : files) {
+    const auto file = os::open_file(name);
+    if (!file) return "";
+    for (u64 at = 0; at < (*file)->size(); at += chunk.size()) {
+      const auto part = std::span(chunk).first(std::min<u64>(chunk.size(), (*file)->size() - at));
+      if (!(*file)->read(at, part)) return "";
+      sum.update(part);
+    }
+  }
+  return sum.finish();
+}
+
+Status open_cache(Options& options, server::ModelTable& models) {
+  if (options.cache_dir.empty()) return {};
+  models.hash = [&options](const std::string& path) { return hash_of(options, path); };
+  TRY(options.server.scheduler.disk, server::DiskCache::open(options.cache_dir, options.cache_mib << 20));
+  return {};
 }
 
 void settle(Options& options) {
@@ -89,6 +118,7 @@ Status run(Options& options) {
   const Signals signals;
   settle(options);
   server::ModelTable models(loader(options), encoder_loader(options));
+  TRY_DO(within(open_cache(options, models), "--cache-dir"));
   for (const std::string& path : options.models) TRY_DO(models.add(path));
   if (!options.quiet) {
     TRY(const DeviceOptions wanted, options.device_options());
@@ -133,6 +163,11 @@ void add_serve(Command& app, int& exit_code) {
   number("--ping", &options->ping_seconds, "Seconds between signs of life in a stream whose prompt is being read");
   command
       ->add_option("--kv-memory", &options->kv_memory_mib, "Memory on the GPU for states, in MiB; idle ones go first")
+      ->check(check_whole_number<u64>)
+      ->show_default();
+  command->add_option("--cache-dir", &options->cache_dir,
+                      "Folder for states that have no place in memory or outlive the server; it holds what was said");
+  command->add_option("--cache-size", &options->cache_mib, "What these may take, in MiB; the oldest go first")
       ->check(check_whole_number<u64>)
       ->show_default();
   command->add_option("--api-key", &options->api_key, "Ask for this key; better given as PTERON_API_KEY");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "convert/gguf.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <utility>
@@ -17,7 +18,13 @@ class Cursor {
   u64 position() const { return at_; }
 
   Result<Bytes> take(u64 size) {
-    TRY(const Bytes bytes, format::fetch(source_, {at_, size}, buffer_));
+    if (at_ < window_at_ || at_ - window_at_ > window_.size() || size > window_.size() - (at_ - window_at_)) {
+      TRY_DO(format::subrange({0, source_.size()}, at_, size, source_.name()));
+      const u64 ahead = std::min(std::max(size, window_bytes), source_.size() - at_);
+      TRY(window_, format::fetch(source_, {at_, ahead}, buffer_));
+      window_at_ = at_;
+    }
+    const Bytes bytes = window_.subspan(at_ - window_at_, size);
     at_ += size;
     return bytes;
   }
@@ -35,6 +42,7 @@ class Cursor {
   }
   Result<std::string> text() {
     TRY(const u64 length, number<u64>());
+    if (length > longest_text) return invalid("a text says it has ", length, " bytes; the limit is ", longest_text);
     TRY(const Bytes bytes, take(length));
     return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   }
@@ -44,8 +52,14 @@ class Cursor {
   }
 
  private:
+  // Most of what is read is a few bytes long, so more is fetched than was asked for.
+  static constexpr u64 window_bytes = 1 << 16;
+  static constexpr u64 longest_text = 1 << 28;
+
   const format::DataSource& source_;
   u64 at_;
+  u64 window_at_ = 0;
+  Bytes window_;
   std::vector<std::byte> buffer_;
 };
 

@@ -85,7 +85,6 @@ Status Weight::for_each_part(Visit visit) const {
     TRY_DO(read(rows, buffer));
     TRY_DO(visit(rows));
   }
-  file_->source().release(tensor_->data);
   return {};
 }
 
@@ -160,7 +159,6 @@ Constant Weight::numbers() const {
               TRY_DO(self.check_finite(values));
               TRY_DO(sink(bytes_of(values)));
             }
-            self.file_->source().release(all);
             return {};
           }};
 }

@@ -51,6 +51,9 @@ std::shared_ptr<DataSource> borrow_memory(Bytes bytes, std::string name) {
 Result<Bytes> fetch(const DataSource& source, DataRange range, std::vector<std::byte>& buffer) {
   TRY(range, subrange({0, source.size()}, range.offset, range.size, source.name()));
   if (auto bytes = source.view(range)) return *bytes;
+  if (range.size > largest_fetch)
+    return unsupported(source.name(), ": ", range.size, " bytes would have to be in memory at once; the limit is ",
+                       largest_fetch);
   buffer.resize(range.size);
   TRY_DO(source.read(range.offset, buffer));
   return Bytes(buffer);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the bytes of a file come from. A mapped file answers `view` without copying; a stream implements only `read`.
+// Where the bytes of a file come from. Memory answers `view` without copying; files and
+// streams implement only `read`.
 #pragma once
 
 #include "base/error.h"
@@ -32,18 +33,17 @@ class DataSource {
   // The bytes in place, valid as long as the source; nothing if this source can't give them without copying.
   virtual std::optional<Bytes> view(DataRange) const { return std::nullopt; }
   virtual Status read(u64 offset, MutableBytes into) const = 0;
-  // These bytes were used and won't be asked for soon: their memory may go.
-  virtual void release(DataRange) const {}
 };
 
-// Maps a file read-only.
+// Opens a file for reading. Reads fail when it was cut or written to since.
 Result<std::shared_ptr<DataSource>> open_file(const std::string& path);
 // Bytes in memory, copied once.
 std::shared_ptr<DataSource> from_memory(std::vector<std::byte> bytes, std::string name = "memory");
 // Bytes in memory that outlive the source.
 std::shared_ptr<DataSource> borrow_memory(Bytes bytes, std::string name = "memory");
 
-// The bytes of a range: in place if the source can, else copied into `buffer`.
+// The bytes of a range: in place if the source can, else copied into `buffer`, at most `largest_fetch` of them.
+constexpr u64 largest_fetch = u64(4) << 30;
 Result<Bytes> fetch(const DataSource& source, DataRange range, std::vector<std::byte>& buffer);
 
 }  // namespace pteron::format

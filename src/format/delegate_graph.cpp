@@ -35,7 +35,7 @@ Result<GraphTensor> read_tensor(const fb::vk::Tensor& tensor, u32 constant_count
   return out;
 }
 
-Result<GraphValue> read_value(const fb::vk::Value& value, u32 value_count, u32 constant_count) {
+Result<GraphValue> read_value(const fb::vk::Value& value, u32 value_count, u32 constant_count, Budget& budget) {
   if (value.value_type() != fb::vk::AnyValue_NONE && !value.value())
     return invalid("a value has a type but no content");
   switch (value.value_type()) {
@@ -44,28 +44,34 @@ Result<GraphValue> read_value(const fb::vk::Value& value, u32 value_count, u32 c
     case fb::vk::AnyValue_Int: return GraphValue(i64(value.value_as_Int()->value()));
     case fb::vk::AnyValue_Double: return GraphValue(value.value_as_Double()->value());
     case fb::vk::AnyValue_Bool: return GraphValue(value.value_as_Bool()->value());
-    case fb::vk::AnyValue_String: return GraphValue(text(value.value_as_String()->value()));
+    case fb::vk::AnyValue_String:
+      TRY_DO(budget.take(value.value_as_String()->value()));
+      return GraphValue(text(value.value_as_String()->value()));
     case fb::vk::AnyValue_SymInt: return GraphValue(GraphSymInt{value.value_as_SymInt()->value()});
     case fb::vk::AnyValue_Tensor: {
       TRY(GraphTensor tensor, read_tensor(*value.value_as_Tensor(), constant_count));
       return GraphValue(std::move(tensor));
     }
     case fb::vk::AnyValue_IntList: {
+      TRY_DO(budget.take(value.value_as_IntList()->items()));
       std::vector<i64> out;
       for (i64 item : items(value.value_as_IntList()->items())) out.push_back(item);
       return GraphValue(std::move(out));
     }
     case fb::vk::AnyValue_DoubleList: {
+      TRY_DO(budget.take(value.value_as_DoubleList()->items()));
       std::vector<f64> out;
       for (f64 item : items(value.value_as_DoubleList()->items())) out.push_back(item);
       return GraphValue(std::move(out));
     }
     case fb::vk::AnyValue_BoolList: {
+      TRY_DO(budget.take(value.value_as_BoolList()->items()));
       std::vector<bool> out;
       for (u8 item : items(value.value_as_BoolList()->items())) out.push_back(item != 0);
       return GraphValue(std::move(out));
     }
     case fb::vk::AnyValue_ValueList: {
+      TRY_DO(budget.take(value.value_as_ValueList()->items()));
       GraphValueList out;
       for (i32 item : items(value.value_as_ValueList()->items())) {
         if (item < 0 || u32(item) >= value_count)
@@ -155,19 +161,23 @@ Result<DelegateGraph> read_delegate_graph(Bytes blob, const DelegateHeader& head
   const fb::vk::Graph& graph = *fb::vk::GetGraph(bytes.data());
 
   DelegateGraph out;
+  Budget budget(bytes);
   const u32 value_count = size(graph.values());
   for (const auto* constant : items(graph.constants())) {
+    TRY_DO(budget.take(constant->named_key()));
     auto c = within(read_constant(*constant, header.constants), "constant ", out.constants.size());
     if (!c) return Failure(std::move(c.error()));
     out.constants.push_back(*std::move(c));
   }
   for (const auto* value : items(graph.values())) {
-    auto v = within(read_value(*value, value_count, u32(out.constants.size())), "value ", out.values.size());
+    auto v = within(read_value(*value, value_count, u32(out.constants.size()), budget), "value ", out.values.size());
     if (!v) return Failure(std::move(v.error()));
     out.values.push_back(*std::move(v));
   }
   TRY_DO(check_lists_are_flat(out.values));
   for (const auto* call : items(graph.chain())) {
+    TRY_DO(budget.take(call->name()));
+    TRY_DO(budget.take(call->args()));
     GraphCall c{call->node_id(), text(call->name()), {}};
     auto args = within(ids(call->args(), value_count, "an argument"), "op ", out.calls.size(), " ", c.name);
     if (!args) return Failure(std::move(args.error()));

@@ -2,6 +2,8 @@
 // What every flatbuffer reader here needs: verification, null-safe vectors and strings. Stays inside src/format.
 #pragma once
 
+#include "base/error.h"
+
 #include <pteron/types.h>
 
 #include <flatbuffers/flatbuffers.h>
@@ -34,6 +36,29 @@ template <class T>
 u32 size(const flatbuffers::Vector<T>* v) {
   return v ? v->size() : 0;
 }
+
+constexpr u64 largest_flatbuffer = FLATBUFFERS_MAX_BUFFER_SIZE;
+
+// Tables of a flatbuffer can share their lists and texts, so a small file can describe as many as it likes. Files that
+// exporters write share little: what is copied out of one is bounded by a multiple of its size.
+class Budget {
+ public:
+  explicit Budget(Bytes flatbuffer) : left_(16 * u64(flatbuffer.size()) + (1 << 16)) {}
+
+  template <class T>
+  Status take(const flatbuffers::Vector<T>* v) {
+    return take(v ? u64(v->size()) * sizeof(T) : 0);
+  }
+  Status take(const flatbuffers::String* s) { return take(s ? u64(s->size()) : 0); }
+
+ private:
+  Status take(u64 bytes) {
+    if (bytes > left_) return invalid("its lists and texts are shared so often that they exceed 16 times the file");
+    left_ -= bytes;
+    return {};
+  }
+  u64 left_;
+};
 
 inline std::string text(const flatbuffers::String* s) { return s ? s->str() : std::string(); }
 

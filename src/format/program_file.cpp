@@ -18,17 +18,19 @@ constexpr i32 max_dims = 64;
 class Reader {
  public:
   Reader(const fb::Program& program, Bytes bytes, const ProgramHeader& header, u64 file_size)
-      : program_(program), bytes_(bytes), header_(header), file_size_(file_size) {}
+      : program_(program), bytes_(bytes), header_(header), file_size_(file_size), budget_(bytes) {}
 
   Result<ProgramSpec> run() {
     ProgramSpec out;
     out.version = program_.version();
     for (const auto* entry : items(program_.named_data())) {
+      TRY_DO(budget_.take(entry->key()));
       TRY(const DataRange range, segment(entry->segment(), "named data"));
       if (!out.named_data.emplace(text(entry->key()), range).second)
         return invalid("named data key '", text(entry->key()), "' appears twice");
     }
     for (const auto* plan : items(program_.execution_plan())) {
+      TRY_DO(budget_.take(plan->name()));
       auto method = read_method(*plan);
       if (!method)
         return within(Result<ProgramSpec>(Failure(std::move(method.error()))), "method ", text(plan->name()));
@@ -80,7 +82,7 @@ class Reader {
     return {u64(reinterpret_cast<const std::byte*>(v->data()) - bytes_.data()), v->size()};
   }
 
-  Result<TensorSpec> read_tensor(const fb::TensorValue& tensor) const {
+  Result<TensorSpec> read_tensor(const fb::TensorValue& tensor) {
     TensorSpec out;
     out.scalar_type = tensor.scalar_type();
     out.dtype = dtype_of_scalar_type(tensor.scalar_type());
@@ -107,15 +109,16 @@ class Reader {
     const u64 width = out.dtype ? size_of(*out.dtype) : 1;
     if (numel > UINT64_MAX / width)
       return invalid("a tensor of shape ", out.shape, " has more bytes than fit in 64 bits");
-    if (tensor.extra() && tensor.extra()->location() == 1)
+    if (tensor.extra() && tensor.extra()->location() == 1) {
+      TRY_DO(budget_.take(tensor.extra()->name()));
       out.external_key = text(tensor.extra()->name());
-    else {
+    } else {
       TRY(out.data, constant_of(tensor, numel * width));
     }
     return out;
   }
 
-  Result<ProgramValue> read_value(const fb::Value& value, u32 count) const {
+  Result<ProgramValue> read_value(const fb::Value& value, u32 count) {
     if (value.val_type() != fb::AnyValue_NONE && !value.val()) return invalid("a value has a type but no content");
     switch (value.val_type()) {
       case fb::AnyValue_NONE:
@@ -123,7 +126,9 @@ class Reader {
       case fb::AnyValue_IntValue: return ProgramValue(i64(value.val_as_IntValue()->value()));
       case fb::AnyValue_BoolValue: return ProgramValue(value.val_as_BoolValue()->value());
       case fb::AnyValue_DoubleValue: return ProgramValue(value.val_as_DoubleValue()->value());
-      case fb::AnyValue_StringValue: return ProgramValue(text(value.val_as_StringValue()->value()));
+      case fb::AnyValue_StringValue:
+        TRY_DO(budget_.take(value.val_as_StringValue()->value()));
+        return ProgramValue(text(value.val_as_StringValue()->value()));
       case fb::AnyValue_TensorValue: {
         TRY(TensorSpec tensor, read_tensor(*value.val_as_TensorValue()));
         return ProgramValue(std::move(tensor));
@@ -133,11 +138,13 @@ class Reader {
       case fb::AnyValue_OptionalTensorListValue:
         return index_list(value.val_as_OptionalTensorListValue()->items(), count);
       case fb::AnyValue_DoubleListValue: {
+        TRY_DO(budget_.take(value.val_as_DoubleListValue()->items()));
         std::vector<f64> out;
         for (f64 d : items(value.val_as_DoubleListValue()->items())) out.push_back(d);
         return ProgramValue(std::move(out));
       }
       case fb::AnyValue_BoolListValue: {
+        TRY_DO(budget_.take(value.val_as_BoolListValue()->items()));
         std::vector<bool> out;
         for (u8 b : items(value.val_as_BoolListValue()->items())) out.push_back(b != 0);
         return ProgramValue(std::move(out));
@@ -147,7 +154,8 @@ class Reader {
   }
 
   template <class T>
-  static Result<ProgramValue> index_list(const flatbuffers::Vector<T>* list, u32 count) {
+  Result<ProgramValue> index_list(const flatbuffers::Vector<T>* list, u32 count) {
+    TRY_DO(budget_.take(list));
     IndexList out;
     for (T item : items(list)) {
       if (i64(item) < -1 || i64(item) >= i64(count)) return invalid("a list refers to value ", item, " of ", count);
@@ -162,7 +170,8 @@ class Reader {
   }
 
   template <class T>
-  static Result<std::vector<u32>> indices(const flatbuffers::Vector<T>* list, u64 count, std::string_view what) {
+  Result<std::vector<u32>> indices(const flatbuffers::Vector<T>* list, u64 count, std::string_view what) {
+    TRY_DO(budget_.take(list));
     std::vector<u32> out;
     for (T item : items(list)) {
       TRY(const u32 i, index(i64(item), count, what));
@@ -171,8 +180,7 @@ class Reader {
     return out;
   }
 
-  Result<Instruction> read_instruction(const fb::Instruction& instruction, const MethodSpec& method,
-                                       u32 chain_length) const {
+  Result<Instruction> read_instruction(const fb::Instruction& instruction, const MethodSpec& method, u32 chain_length) {
     const u64 values = method.values.size();
     if (!instruction.call()) return invalid("an instruction is empty");
     switch (instruction.call_type()) {
@@ -207,8 +215,9 @@ class Reader {
     return invalid("an instruction has the unknown type ", int(instruction.call_type()));
   }
 
-  Result<DelegateSpec> read_delegate(const fb::Delegate& delegate) const {
+  Result<DelegateSpec> read_delegate(const fb::Delegate& delegate) {
     DelegateSpec out;
+    TRY_DO(budget_.take(delegate.id()));
     out.id = text(delegate.id());
     if (!delegate.processed()) return invalid("delegate ", out.id, " has no data");
     const u32 index = delegate.processed()->index();
@@ -220,6 +229,8 @@ class Reader {
       TRY(out.blob, segment(index, str("delegate ", out.id)));
     }
     for (const auto* spec : items(delegate.compile_specs())) {
+      TRY_DO(budget_.take(spec->key()));
+      TRY_DO(budget_.take(spec->value()));
       CompileSpec s{text(spec->key()), {}};
       for (u8 byte : items(spec->value())) s.value.push_back(std::byte(byte));
       out.compile_specs.push_back(std::move(s));
@@ -227,7 +238,7 @@ class Reader {
     return out;
   }
 
-  Result<MethodSpec> read_method(const fb::ExecutionPlan& plan) const {
+  Result<MethodSpec> read_method(const fb::ExecutionPlan& plan) {
     MethodSpec out;
     out.name = text(plan.name());
     const u32 count = size(plan.values());
@@ -239,6 +250,8 @@ class Reader {
     TRY(out.inputs, indices(plan.inputs(), count, "input"));
     TRY(out.outputs, indices(plan.outputs(), count, "output"));
     for (const auto* op : items(plan.operators())) {
+      TRY_DO(budget_.take(op->name()));
+      TRY_DO(budget_.take(op->overload()));
       const std::string overload = text(op->overload());
       out.operators.push_back(text(op->name()) + (overload.empty() ? "" : "." + overload));
     }
@@ -262,6 +275,7 @@ class Reader {
   Bytes bytes_;
   ProgramHeader header_;
   u64 file_size_;
+  Budget budget_;
 };
 
 }  // namespace
@@ -292,6 +306,13 @@ std::string_view scalar_type_name(i8 scalar_type) {
   }
 }
 
+// Before a byte of it is read into memory.
+static Status check_flatbuffer_size(u64 bytes) {
+  if (bytes <= largest_flatbuffer) return {};
+  return invalid("the program says that it has ", bytes, " bytes without its segments; a flatbuffer has at most ",
+                 largest_flatbuffer);
+}
+
 Result<ProgramHeader> read_program_header(Bytes head, u64 file_size) {
   if (head.size() < 8) return invalid("the file has ", file_size, " bytes; an ExecuTorch program has at least 8");
   if (std::memcmp(head.data() + 4, "ET12", 4) != 0)
@@ -299,6 +320,7 @@ Result<ProgramHeader> read_program_header(Bytes head, u64 file_size) {
   ProgramHeader header;
   if (head.size() < header_at + 24 || std::memcmp(head.data() + header_at, "eh00", 4) != 0) {
     header.program_size = file_size;
+    TRY_DO(check_flatbuffer_size(file_size));
     return header;
   }
   const u32 length = load<u32>(head, header_at + 4);
@@ -309,6 +331,7 @@ Result<ProgramHeader> read_program_header(Bytes head, u64 file_size) {
   if (length >= 32 && head.size() >= header_at + 32) header.segment_data_size = load<u64>(head, header_at + 24);
   const DataRange file{0, file_size};
   TRY_DO(subrange(file, 0, header.program_size, "the program"));
+  TRY_DO(check_flatbuffer_size(header.program_size));
   if (header.program_size < 8)
     return invalid("the extended header says the program is ", header.program_size, " bytes long");
   if (header.segment_base > 0) {

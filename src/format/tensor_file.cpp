@@ -19,6 +19,9 @@ Result<TensorFileHeader> read_tensor_file_header(Bytes head, u64 file_size) {
   // counts from where the header ends.
   TRY(const DataRange rest, subrange(file, load<u64>(head, 16), load<u64>(head, 24), "the tensor data index"));
   header.flatbuffer = {0, rest.offset + rest.size};
+  if (header.flatbuffer.size > largest_flatbuffer)
+    return invalid("the tensor data index says that it has ", header.flatbuffer.size, " bytes; the limit is ",
+                   largest_flatbuffer);
   TRY(header.segments, subrange(file, load<u64>(head, 32), load<u64>(head, 40), "the tensor data"));
   return header;
 }
@@ -29,7 +32,9 @@ Result<std::map<std::string, DataRange, std::less<>>> read_tensor_file(Bytes fla
     return invalid("the tensor data index fails verification; the file is corrupted");
   const fb::ptd::FlatTensor& root = *fb::ptd::GetFlatTensor(flatbuffer.data());
   std::map<std::string, DataRange, std::less<>> out;
+  Budget budget(flatbuffer);
   for (const auto* entry : items(root.named_data())) {
+    TRY_DO(budget.take(entry->key()));
     const std::string key = text(entry->key());
     if (entry->segment() >= size(root.segments()))
       return invalid("key '", key, "' refers to segment ", entry->segment(), " of ", size(root.segments()));

@@ -104,6 +104,7 @@ class Compiler {
       if (!is_plain_copy(c_.facts, op)) continue;
       const ValueId from = op.args.front(), to = op.args.back();
       if (root(from) == root(to) || c_.graph.is_input(to) || c_.graph.tensor(to)->constant) continue;
+      if (c_.graph.tensor(from)->part || c_.graph.tensor(to)->part) continue;
       // `to` is written by this op alone, and `from` by nobody after it.
       const auto written_later = [&](u32 other) { return other > i && effects.writes(other, from); };
       if (effects.writers(to) > 1 || std::ranges::any_of(effects.touching(from), written_later)) continue;
@@ -418,6 +419,17 @@ Result<std::shared_ptr<const CompiledGraph>> compile(Graph graph, const gpu::Dev
   TRY_DO(check_pass_names(options.disabled_passes));
   if (!problems || problems->empty()) run_passes(compiled->graph, device, options);
   TRY_DO(Compiler(*compiled, options).run(problems));
+  return compiled;
+}
+
+Result<std::shared_ptr<const CompiledGraph>> compile_batch(Graph graph, const Facts& like, CompileOptions options) {
+  auto compiled = std::make_shared<CompiledGraph>();
+  compiled->graph = std::move(graph);
+  compiled->facts.device = like.device;
+  compiled->facts.routes = like.routes;
+  compiled->facts.measured_routes = like.measured_routes;
+  options.input_is_static.assign(compiled->graph.inputs.size(), 1);
+  TRY_DO(Compiler(*compiled, options).run(nullptr));
   return compiled;
 }
 

@@ -137,6 +137,10 @@ Result<std::shared_ptr<const CompiledGraph>> compile(Graph graph, const gpu::Dev
                                                      const CompileOptions& options,
                                                      std::vector<UnsupportedOp>* problems = nullptr);
 
+// A graph that was made of a compiled one (see lanes.h): its passes have run, and its inputs have one shape. Of the
+// options only disabled passes matter.
+Result<std::shared_ptr<const CompiledGraph>> compile_batch(Graph graph, const Facts& like, CompileOptions options);
+
 // Is this op's result the same bytes as its first argument?
 bool is_plain_copy(const Facts& facts, const Op& op);
 

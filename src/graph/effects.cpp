@@ -36,6 +36,7 @@ Effects::Effects(const Graph& graph) {
   for (ValueId id = 0; id < graph.values.size(); ++id) {
     memory_.push_back(id);
     const Tensor* tensor = graph.tensor(id);
+    if (tensor && tensor->part) memory_[id] = tensor->part->of;
     if (!tensor || !tensor->constant) continue;
     ValueId& first = of_constant[*tensor->constant];
     if (first == no_value) first = id;

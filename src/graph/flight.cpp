@@ -23,8 +23,13 @@ Flight::Flight(std::shared_ptr<const LoadedGraph> loaded, WorkingMemory& memory)
   copies_.reserve(c_.graph.outputs.size() + 1);
 }
 
-Status Flight::list_dispatches(const Planner& planner, const State& state, const OutputSet& wanted) {
-  listing_.reset();
+bool Flight::is_listed(const Planner& planner, Lanes lanes) const {
+  return listing_.is_valid && listing_.version == planner.version() &&
+         std::ranges::equal(listing_.states, lanes, {}, {}, &State::id);
+}
+
+Status Flight::list_dispatches(const Planner& planner, Lanes lanes, const OutputSet& wanted) {
+  listing_.is_valid = false;
   dispatches_.clear();
   work_.clear();
   ahead_.commands = {};
@@ -32,16 +37,20 @@ Status Flight::list_dispatches(const Planner& planner, const State& state, const
   for (u32 op = 0; op < c_.ops.size(); ++op) {
     if (is_done_[op] || (!c_.ops[op].has_effects && !c_.ops[op].needed_by.intersects(wanted))) continue;
     for (const PlannedDispatch& planned : planner.dispatches(op)) {
-      TRY(const gpu::Dispatch dispatch, memory_.resolve(planned, state));
+      TRY(const gpu::Dispatch dispatch, memory_.resolve(planned, lanes));
       dispatches_.push_back(dispatch);
       work_.push_back({op, planned.variant});
     }
   }
-  listing_ = {planner.version(), state.id(), wanted};
+  listing_.version = planner.version();
+  listing_.states.clear();
+  for (const State* state : lanes) listing_.states.push_back(state->id());
+  listing_.wanted = wanted;
+  listing_.is_valid = true;
   return {};
 }
 
-void Flight::list_copies(const Planner& planner, const State& state, const OutputSet& wanted) {
+void Flight::list_copies(const Planner& planner, Lanes lanes, const OutputSet& wanted) {
   const gpu::Buffer &faults = memory_.faults(), &staging = memory_.staging();
   copies_.clear();
   u64 at = faults.size();
@@ -53,7 +62,8 @@ void Flight::list_copies(const Planner& planner, const State& state, const Outpu
     const u64 bytes = (planner.live().shape[id].numel() * size_of(c_.facts.dtype[id]) + 3) / 4 * 4;
     output_at_[i] = at;
     if (bytes > 0) {
-      const WorkingMemory::Range source = memory_.locate(id, &state);
+      const State* state = lanes[i / (c_.graph.outputs.size() / lanes.size())];
+      const WorkingMemory::Range source = memory_.locate(id, state);
       copies_.push_back({source.buffer, source.offset, staging.id(), at, bytes});
     }
     at += (bytes + 15) / 16 * 16;
@@ -61,11 +71,9 @@ void Flight::list_copies(const Planner& planner, const State& state, const Outpu
   read_bytes_ = at;
 }
 
-Status Flight::start(const Planner& planner, const State& state, const OutputSet& wanted) {
-  if (!listing_ || listing_->version != planner.version() || listing_->state != state.id() ||
-      listing_->wanted != wanted)
-    TRY_DO(list_dispatches(planner, state, wanted));
-  list_copies(planner, state, wanted);
+Status Flight::start(const Planner& planner, Lanes lanes, const OutputSet& wanted) {
+  if (!is_listed(planner, lanes) || listing_.wanted != wanted) TRY_DO(list_dispatches(planner, lanes, wanted));
+  list_copies(planner, lanes, wanted);
   const bool repeats = ahead_.copies == copies_;
   if (repeats && ahead_.commands && !(memory_.faults() && faults_dirty_) && !profiling_)
     TRY_DO(device_.submit(std::exchange(ahead_.commands, {})));
@@ -94,15 +102,15 @@ Status Flight::submit() {
 // Ops whose result never changes are left out from now on.
 void Flight::mark_done() {
   for (const Work& work : work_)
-    if (c_.ops[work.op].is_constant && !std::exchange(is_done_[work.op], u8(1))) listing_.reset();
+    if (c_.ops[work.op].is_constant && !std::exchange(is_done_[work.op], u8(1))) listing_.is_valid = false;
 }
 
-void Flight::prepare(const Planner& planner, const State& state) {
+void Flight::prepare(const Planner& planner, Lanes lanes) {
   const Phase was = std::exchange(phase_, Phase::prepared);
   if (was == Phase::novel) {
     ahead_.commands = {};
     ahead_.copies = copies_;
-  } else if (listing_ && listing_->version == planner.version() && listing_->state == state.id() && !ahead_.commands) {
+  } else if (is_listed(planner, lanes) && !ahead_.commands) {
     gpu::Submission submission;
     submission.dispatches = dispatches_;
     submission.copies_after = copies_;
@@ -119,19 +127,25 @@ Result<bool> Flight::finish(bool wait) {
   }
   phase_ = Phase::idle;
   TRY_DO(device_.health());
-  TRY_DO(check_faults());
+  for (size_t i = 0; i < c_.faults.size(); ++i) faults_dirty_ |= has_fault(i);
   return true;
 }
 
-Status Flight::check_faults() {
+bool Flight::has_fault(size_t slot) const {
+  u32 word;
+  std::memcpy(&word, host_copy_.data() + slot * 8, 4);
+  return word != 0;
+}
+
+Status Flight::fault(u32 lane) const {
   for (size_t i = 0; i < c_.faults.size(); ++i) {
-    u32 words[2];
-    std::memcpy(words, host_copy_.data() + i * 8, 8);
-    if (words[0] == 0) continue;
-    faults_dirty_ = true;
     const FaultSlot& fault = c_.faults[i];
-    return within(Status(invalid(fault.what, " ", i32(words[1]), " is out of range; there are ", fault_limits_[i])),
-                  describe(c_.graph.ops[fault.op]));
+    const Op& op = c_.graph.ops[fault.op];
+    if (!has_fault(i) || op.lane.value_or(lane) != lane) continue;
+    i32 found;
+    std::memcpy(&found, host_copy_.data() + i * 8 + 4, 4);
+    return within(Status(invalid(fault.what, " ", found, " is out of range; there are ", fault_limits_[i])),
+                  describe(op));
   }
   return {};
 }

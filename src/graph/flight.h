@@ -22,13 +22,15 @@ class Flight {
   Flight(std::shared_ptr<const LoadedGraph> loaded, WorkingMemory& memory);
 
   Phase phase() const { return phase_; }
-  // Submits what the planner has planned, on a state that was bound, and starts to read the wanted outputs back.
-  Status start(const Planner& planner, const State& state, const OutputSet& wanted);
+  // Submits what the planner has planned, on states that were bound, and starts to read the wanted outputs back.
+  Status start(const Planner& planner, Lanes lanes, const OutputSet& wanted);
   // Records for the next step, as far as plans are those of the step that is under way.
-  void prepare(const Planner& planner, const State& state);
+  void prepare(const Planner& planner, Lanes lanes);
   // True when it has ended. With `wait`, returns only then.
   Result<bool> finish(bool wait);
 
+  // What kernels complained about in one lane, after the step has ended.
+  Status fault(u32 lane) const;
   // Of an output that was wanted, after the step has ended: its bytes as they are on the device.
   Result<Bytes> output(u32 index, u64 bytes) const;
 
@@ -43,17 +45,19 @@ class Flight {
   u64 read_back() const { return read_bytes_; }         // bytes, by the last step
 
  private:
-  Status list_dispatches(const Planner& planner, const State& state, const OutputSet& wanted);
-  void list_copies(const Planner& planner, const State& state, const OutputSet& wanted);
+  Status list_dispatches(const Planner& planner, Lanes lanes, const OutputSet& wanted);
+  void list_copies(const Planner& planner, Lanes lanes, const OutputSet& wanted);
+  bool is_listed(const Planner& planner, Lanes lanes) const;
   Status submit();
   void mark_done();
-  Status check_faults();
+  bool has_fault(size_t slot) const;
 
   // What the list of dispatches was made for.
   struct Listing {
-    u64 version = 0, state = 0;
+    u64 version = 0;
+    std::vector<u64> states;
     OutputSet wanted;
-    bool operator==(const Listing&) const = default;
+    bool is_valid = false;
   };
 
   std::shared_ptr<const LoadedGraph> loaded_;
@@ -62,7 +66,7 @@ class Flight {
   WorkingMemory& memory_;
 
   Phase phase_ = Phase::idle;
-  std::optional<Listing> listing_;
+  Listing listing_;
   std::vector<gpu::Dispatch> dispatches_;
   std::vector<Work> work_;
   std::vector<gpu::Copy> copies_;

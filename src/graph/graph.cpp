@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "graph/graph.h"
 
+#include "graph/effects.h"
 #include "graph/op.h"
 
 #include <algorithm>
@@ -39,6 +40,8 @@ Status fold_prepack(Graph& graph, const Op& op) {
   const Tensor& source = *graph.tensor(op.args[0]);
   Tensor& result = std::get<Tensor>(graph.values[op.args[1]]);
   if (!source.constant) return invalid("value ", op.args[0], " is not a constant");
+  if (result.constant && result.constant != source.constant)
+    return invalid("its result, value ", op.args[1], ", is another constant");
   if (source.dtype != result.dtype || !(source.max == result.max))
     return invalid("its result ", result.max, " ", result.dtype, " differs from the constant ", source.max, " ",
                    source.dtype);
@@ -55,19 +58,79 @@ Status resolve(Graph& graph, Op& op) {
   return op.entry->is(prepacks) ? fold_prepack(graph, op) : Status();
 }
 
+bool same_memory(const Graph& graph, ValueId a, ValueId b) {
+  const Tensor *x = graph.tensor(a), *y = graph.tensor(b);
+  return x && y && (a == b || (x->constant && x->constant == y->constant));
+}
+
 // What an op updates is no other argument of it: which of the two it sees there would be chance.
 Status check_updates(const Graph& graph, const Op& op) {
-  const auto same = [&](ValueId a, ValueId b) {
-    const Tensor *x = graph.tensor(a), *y = graph.tensor(b);
-    return x && y && (a == b || (x->constant && x->constant == y->constant));
-  };
   const auto params = op.entry->signature.params;
   const auto updates = [&](size_t i) { return params[i].role == Role::inout || params[i].role == Role::cache; };
+  const auto shares = [&](ValueId a, ValueId b) {
+    const auto* list = std::get_if<ValueList>(&graph.values[b]);
+    if (!list) return same_memory(graph, a, b);
+    return std::ranges::any_of(list->items, [&](ValueId item) { return same_memory(graph, a, item); });
+  };
   for (size_t i = 0; i < params.size(); ++i)
     for (size_t j = 0; updates(i) && j < params.size(); ++j)
-      if (i != j && (updates(j) || params[j].role == Role::in) && same(op.args[i], op.args[j]))
+      if (i != j && (updates(j) || params[j].role == Role::in) && shares(op.args[i], op.args[j]))
         return invalid("argument ", j, " '", params[j].name, "' is the same memory as argument ", i, " '",
                        params[i].name, "', which the op updates; give them tensors of their own");
+  return {};
+}
+
+// Nor are two results one.
+Status check_results(const Graph& graph, const Op& op) {
+  const auto* list = std::get_if<ValueList>(&graph.values[op.args.back()]);
+  for (size_t i = 0; list && i < list->items.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (same_memory(graph, list->items[i], list->items[j]))
+        return invalid("its results ", j, " and ", i, " are the same memory; give them tensors of their own");
+  return {};
+}
+
+// Follows the ops as they stand in the file, because a pass may move a write before a read that came too early: what
+// one reads is an input, a constant, or has been written.
+class Definitions {
+ public:
+  explicit Definitions(const Graph& graph) : graph_(graph), defined_(graph.values.size(), 0) {
+    for (ValueId id : graph.inputs) defined_[id] = 1;
+  }
+
+  Status check(const Op& op) {
+    const std::vector<Use> uses = uses_of(graph_, op);
+    for (const Use& use : uses)
+      if ((use.reads() || use.role == Role::host) && !is_defined(use.value))
+        return invalid("value ", use.value, " is read before any op has produced it");
+    for (const Use& use : uses)
+      if (use.writes()) defined_[use.value] = 1;
+    return {};
+  }
+  bool is_defined(ValueId id) const {
+    const Tensor* tensor = graph_.tensor(id);
+    return !tensor || tensor->constant || defined_[id] || tensor->max.numel() == 0;
+  }
+
+ private:
+  const Graph& graph_;
+  std::vector<u8> defined_;
+};
+
+Status check_interface(const Graph& graph) {
+  std::vector<u8> seen(graph.values.size(), 0);
+  for (ValueId id : graph.inputs) {
+    const Tensor* tensor = graph.tensor(id);
+    if (!tensor && !std::holds_alternative<SymInt>(graph.values[id]))
+      return invalid("graph input ", id, " is neither a tensor nor a symbolic integer");
+    if (tensor && tensor->constant) return invalid("graph input ", id, " is a constant");
+    if (seen[id]) return invalid("value ", id, " is a graph input twice");
+    seen[id] = 1;
+  }
+  for (ValueId id : graph.outputs)
+    if (!graph.tensor(id) && !std::holds_alternative<SymInt>(graph.values[id]) &&
+        !std::holds_alternative<i64>(graph.values[id]))
+      return invalid("graph output ", id, " is neither a tensor nor an integer");
   return {};
 }
 
@@ -147,18 +210,18 @@ Result<Graph> build_graph(const format::DelegateGraph& file, DataLocation blob, 
     TRY_DO(note(op, resolve(graph, op)));
     if (!op.entry || !op.entry->is(prepacks)) graph.ops.push_back(std::move(op));
   }
-  for (Op& op : graph.ops)
-    if (op.entry) TRY_DO(note(op, check_updates(graph, op)));
   graph.inputs = file.inputs;
   graph.outputs = file.outputs;
   graph.file_outputs = graph.outputs.size();
-  for (ValueId id : graph.inputs)
-    if (!graph.tensor(id) && !std::holds_alternative<SymInt>(graph.values[id]))
-      return invalid("graph input ", id, " is neither a tensor nor a symbolic integer");
+  TRY_DO(check_interface(graph));
+  Definitions definitions(graph);
+  for (Op& op : graph.ops) {
+    if (op.entry) TRY_DO(note(op, check_updates(graph, op)));
+    if (op.entry && !op.args.empty()) TRY_DO(note(op, check_results(graph, op)));
+    TRY_DO(note(op, definitions.check(op)));
+  }
   for (ValueId id : graph.outputs)
-    if (!graph.tensor(id) && !std::holds_alternative<SymInt>(graph.values[id]) &&
-        !std::holds_alternative<i64>(graph.values[id]))
-      return invalid("graph output ", id, " is neither a tensor nor an integer");
+    if (!definitions.is_defined(id)) return invalid("graph output ", id, " is never produced");
   return graph;
 }
 

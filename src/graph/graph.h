@@ -34,6 +34,14 @@ struct Tensor {
   DType dtype = DType::f32;     // in the file
   Shape max;                    // upper bounds of the live shape, from the file
   std::optional<u32> constant;  // index into Graph::constants
+  // In the graph of a batch (see lanes.h): the live shape is always `max`, and where the bytes are those of another
+  // tensor, which itself has a part too.
+  struct Part {
+    ValueId of = no_value;
+    u64 offset = 0;  // bytes
+  };
+  bool fixed = false;
+  std::optional<Part> part = {};
 };
 struct SymInt {
   i32 initial = 0;
@@ -55,9 +63,10 @@ struct Op {
   std::string name;
   const OpEntry* entry = nullptr;
   std::vector<ValueId> args;
-  u32 position = 0;  // in the file's op list, for messages
-  u32 node_id = 0;   // the exporter's debug handle
-  std::string code;  // ops that passes make: generated WGSL
+  u32 position = 0;              // in the file's op list, for messages
+  u32 node_id = 0;               // the exporter's debug handle
+  std::string code;              // ops that passes make: generated WGSL
+  std::optional<u32> lane = {};  // the one conversation of a batch that it works for
 
   // By its name in the signature; no_value if there is none.
   ValueId arg(std::string_view name) const;
@@ -69,6 +78,7 @@ struct Graph {
   std::vector<ValueId> inputs, outputs;
   size_t file_outputs = 0;  // outputs behind these were added by the engine
   std::vector<Constant> constants;
+  u32 lanes = 1;  // conversations; inputs, outputs and states are those of the first, then those of the second, …
 
   const Tensor* tensor(ValueId id) const { return std::get_if<Tensor>(&values[id]); }
   // A call gives the inputs, then takes outputs: all, or fewer, and then the first ones are updated buffers that nobody

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Brings a compiled program onto the GPU: a state machine that asks for bytes in the order of the file, so a mapped
+// Brings a compiled program onto the GPU: a state machine that asks for bytes in the order of the file, so a
 // file and a stream serve it alike. Pipelines compile meanwhile.
 #pragma once
 
@@ -94,7 +94,6 @@ auto drive(Loader& loading, std::span<const std::shared_ptr<format::DataSource>>
     const format::DataSource& source = *sources[need.where.source];
     TRY(const Bytes bytes, format::fetch(source, need.where.range, buffer));
     TRY_DO(loading.supply(bytes));
-    source.release(need.where.range);
   }
 }
 

@@ -24,6 +24,7 @@ struct PlannerPass {
 constexpr PlannerPass planner_passes[] = {
     {"alias-copies", "views and copies share their source's memory"},
     {"constant-folding", "ops that depend on constants alone run once"},
+    {"shared-rows", "in a batch, ops whose rows don't see each other run once for all conversations"},
 };
 // Refuses names that switch nothing off.
 Status check_pass_names(std::span<const std::string> names);

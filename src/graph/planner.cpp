@@ -119,6 +119,8 @@ Status Planner::resize(ValueId id, const Shape& shape, bool) {
   if (c_.graph.tensor(id)->constant && !(shape == max))
     return invalid("the result has shape ", shape, ", but it updates state of shape ", max, ", which can't change");
   if (!shape.fits_in(max)) return invalid("the result has shape ", shape, ", but the program allows at most ", max);
+  if (c_.graph.tensor(id)->fixed && shape != max)
+    return unsupported("the result has shape ", shape, " now, but had ", max, "; in a batch it can't change");
   change_shape(id, shape);
   return {};
 }

@@ -44,6 +44,8 @@ class Planner final : private PlanHost {
   std::span<const u64> positions() const { return positions_; }
   std::span<const u64> fault_limits() const { return fault_limits_; }  // by fault slot
   u32 replanned() const { return replanned_; }                         // ops, for this step
+  // The lane of the op at which `plan` failed; nothing if that works for all.
+  std::optional<u32> failed_lane() const { return op_ < c_.ops.size() ? c_.graph.ops[op_].lane : std::nullopt; }
   // "gemm@64x576x192=shared": the kernel that an op chose from others; empty if it had no choice.
   std::string route(u32 op) const;
 

@@ -30,24 +30,45 @@ Result<std::unique_ptr<Runner>> Runner::create(std::shared_ptr<const LoadedGraph
   return std::unique_ptr<Runner>(new Runner(std::move(loaded), std::move(memory)));
 }
 
-Status Runner::begin(State& state, std::span<const HostInput> inputs, const OutputSet& wanted) {
+Status Runner::begin(Lanes lanes, std::span<const HostInput> inputs, const OutputSet& wanted) {
+  failed_lane_.reset();
   if (is_running()) return invalid("a step is already under way; call finish first");
+  if (lanes.size() != compiled().graph.lanes)
+    return internal_error(lanes.size(), " states are given for ", compiled().graph.lanes, " lanes");
   TRY_DO(loaded_->context->device().health());
   TRY_DO(check_inputs(compiled(), inputs));
   last_step_ = new_step();
-  TRY_DO(planner_.plan(inputs));
-  if (Status ready = make_ready(state, inputs); !ready) {
+  if (Status planned = planner_.plan(inputs); !planned) {
+    failed_lane_ = planner_.failed_lane();
+    return planned;
+  }
+  if (Status ready = make_ready(lanes, inputs); !ready) {
     planner_.roll_back();
     return ready;
   }
   planner_.accept();
-  state_ = &state;
-  return flight_.start(planner_, state, wanted);
+  states_.assign(lanes.begin(), lanes.end());
+  return flight_.start(planner_, lanes, wanted);
 }
 
-Status Runner::make_ready(State& state, std::span<const HostInput> inputs) {
-  if (!state.has_room_for(planner_.positions())) TRY_DO(state.make_room_for(planner_.positions()));
-  TRY_DO(memory_->bind(state));
+std::span<const u64> Runner::positions(u32 lane) const {
+  const size_t count = planner_.positions().size() / compiled().graph.lanes;
+  return planner_.positions().subspan(lane * count, count);
+}
+
+bool Runner::has_room(Lanes lanes) const {
+  for (u32 lane = 0; lane < lanes.size(); ++lane)
+    if (!lanes[lane]->has_room_for(positions(lane))) return false;
+  return true;
+}
+
+Status Runner::make_ready(Lanes lanes, std::span<const HostInput> inputs) {
+  for (u32 lane = 0; lane < lanes.size(); ++lane) {
+    State& state = *lanes[lane];
+    if (!state.has_room_for(positions(lane)))
+      if (Status grown = state.make_room_for(positions(lane)); !grown) return failed_lane_ = lane, grown;
+    TRY_DO(memory_->bind(state, lane));
+  }
   return memory_->upload(inputs);
 }
 
@@ -57,9 +78,9 @@ void Runner::prepare_next() {
   const auto start = std::chrono::steady_clock::now();
   if (flight_.phase() == Flight::Phase::repeated && !flight_.profiling()) {
     planner_.foresee();
-    if (planner_.has_foreseen() && !state_->has_room_for(planner_.positions())) planner_.roll_back();
+    if (planner_.has_foreseen() && !has_room(states_)) planner_.roll_back();
   }
-  flight_.prepare(planner_, *state_);
+  flight_.prepare(planner_, states_);
   const auto time = std::chrono::nanoseconds(std::chrono::steady_clock::now() - start);
   loaded_->context->device().counters().prepared_nanoseconds += u64(time.count());
 }
@@ -69,6 +90,7 @@ Result<bool> Runner::finish(bool wait) {
   prepare_next();
   TRY(const bool done, flight_.finish(wait));
   if (done) TRY_DO(check_guards(*loaded_, *memory_));
+  if (done && states_.size() == 1) TRY_DO(fault(0));
   return done;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs steps of a loaded program, one at a time, each on the state that it is given. A step is `begin` (check, plan
+// Runs steps of a loaded program, one at a time, each on the states that it is given: one, or one for each lane of a
+// batch, whose inputs and outputs lie behind each other. A step is `begin` (check, plan
 // what changed, upload, submit) and `finish` (wait, read back); in a browser the page awaits in between. Everything is
 // checked and planned before anything is uploaded; a failure leaves live shapes, symbolic integers and state as they
 // were.
@@ -24,9 +25,13 @@ class Runner {
 
   // Only wanted outputs are computed (as far as they are independent) and read back. The state stays where it is until
   // the step has ended.
-  Status begin(State& state, std::span<const HostInput> inputs, const OutputSet& wanted = OutputSet::all());
+  Status begin(Lanes lanes, std::span<const HostInput> inputs, const OutputSet& wanted = OutputSet::all());
+  // If begin failed because of one lane, without which the others could run.
+  std::optional<u32> failed_lane() const { return failed_lane_; }
   // False: not there yet (only without `wait`).
   Result<bool> finish(bool wait = true);
+  // After finish: what went wrong in one lane. For a single state, finish says it.
+  Status fault(u32 lane) const { return flight_.fault(lane); }
   bool is_running() const { return flight_.phase() != Flight::Phase::idle; }
 
   // After begin: the live shape. After finish: the data.
@@ -50,14 +55,17 @@ class Runner {
 
  private:
   Runner(std::shared_ptr<const LoadedGraph> loaded, std::unique_ptr<WorkingMemory> memory);
-  Status make_ready(State& state, std::span<const HostInput> inputs);
+  Status make_ready(Lanes lanes, std::span<const HostInput> inputs);
+  bool has_room(Lanes lanes) const;
+  std::span<const u64> positions(u32 lane) const;
   void prepare_next();
 
   std::shared_ptr<const LoadedGraph> loaded_;
   std::unique_ptr<WorkingMemory> memory_;
   Planner planner_;
   Flight flight_;
-  State* state_ = nullptr;  // of the step under way
+  std::vector<State*> states_;  // of the step under way
+  std::optional<u32> failed_lane_;
   u64 last_step_ = 0;
 };
 

@@ -27,6 +27,13 @@ class State {
   // Stands for these buffers: another number when one was replaced by a larger one.
   u64 id() const { return id_; }
 
+  // Kept elsewhere, as bytes: all that has no positions, and so many positions of what has some. Another graph's state
+  // has another layout. `read` waits for the GPU; what is written belongs into a state that was reset.
+  std::string layout() const;
+  u64 kept_bytes(u64 positions) const;
+  Status read(u64 positions, MutableBytes into) const;
+  Status write(u64 positions, Bytes bytes);
+
   // Bind groups with these buffers, kept for whoever made them until he is gone or a buffer is replaced. Nothing if
   // there are none for him.
   using BindGroups = std::vector<gpu::BindGroup>;
@@ -39,6 +46,7 @@ class State {
   gpu::Device& device() const { return loaded_->context->device(); }
   Result<gpu::Buffer> allocate(u32 index, u64 bytes) const;
   u64 bytes_for(u32 index, u64 positions) const;
+  u64 kept_bytes(u32 index, u64 positions) const;
   Status replace(u32 index, u64 bytes);
 
   struct Bound {
@@ -51,5 +59,8 @@ class State {
   std::vector<Bound> bound_;
   u64 id_ = 0;
 };
+
+// The states of a step, one for each conversation that it works for.
+using Lanes = std::span<State* const>;
 
 }  // namespace pteron::graph

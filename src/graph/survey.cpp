@@ -56,7 +56,7 @@ Status Surveyor::run(std::vector<UnsupportedOp>* problems) {
   }
   if (problems && !problems->empty()) return {};
   for (ValueId id : graph.outputs)
-    if (!produced_[id] && !std::holds_alternative<i64>(graph.values[id]))
+    if (!produced_[source_of(id)] && !std::holds_alternative<i64>(graph.values[id]))
       return invalid("graph output ", id, " is never produced");
   return {};
 }
@@ -106,8 +106,13 @@ void Surveyor::follow_inputs(const Op& op) {
     if (use.writes()) origin_[use.value].reset();
 }
 
+ValueId Surveyor::source_of(ValueId id) const {
+  const Tensor* tensor = c_.graph.tensor(id);
+  return tensor && tensor->part ? tensor->part->of : id;
+}
+
 Status Surveyor::read(ValueId id) {
-  if (!produced_[id]) return invalid("value ", id, " is read before any op has produced it");
+  if (!produced_[source_of(id)]) return invalid("value ", id, " is read before any op has produced it");
   add_once(c_.ops[op_].reads, id);
   return {};
 }
@@ -119,9 +124,10 @@ Status Surveyor::resize(ValueId id, const Shape& shape, bool settled) {
   if (shape.rank() != max.rank())
     return invalid("the result ", shape, " has rank ", shape.rank(), ", but the file says ", max);
   live_.shape[id] = max;
-  produced_[id] = 1;
+  produced_[source_of(id)] = 1;
   // State keeps its shape; what would change it fails when it does.
-  if (!settled && !c_.graph.tensor(id)->constant) c_.facts.varies[id] = 1;
+  const Tensor& tensor = *c_.graph.tensor(id);
+  if (!settled && !tensor.constant && !tensor.fixed) c_.facts.varies[id] = 1;
   return {};
 }
 

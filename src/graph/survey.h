@@ -41,6 +41,8 @@ class Surveyor final : public PlanHost {
  private:
   Status visit();
   bool next_path();
+  // The value that stands for whether it was produced: all parts of a tensor are.
+  ValueId source_of(ValueId id) const;
   void give_up();
   void follow_inputs(const Op& op);
   Status check_declared(const KernelSource& kernel, const Operand& operand, gpu::BindingKind kind) const;

@@ -18,19 +18,26 @@ bool touches_state(const CompiledGraph& c, const Variant& variant) {
   });
 }
 
+u64 part_bytes(const CompiledGraph& c, ValueId id) {
+  return (c.graph.tensor(id)->max.numel() * size_of(c.facts.dtype[id]) + 15) / 16 * 16;
+}
+
+WorkingMemory::Range whole(const gpu::Buffer& buffer) { return {buffer.id(), 0, buffer.size()}; }
+
 }  // namespace
 
 WorkingMemory::WorkingMemory(std::shared_ptr<const LoadedGraph> loaded)
     : loaded_(std::move(loaded)),
       c_(*loaded_->compiled),
       device_(loaded_->context->device()),
-      identity_(std::make_shared<int>()),
-      arena_(c_.memory.arena - fault_bytes(c_)) {}
+      arena_(c_.memory.arena - fault_bytes(c_)) {
+  for (u32 lane = 0; lane < c_.graph.lanes; ++lane) identities_.push_back(std::make_shared<int>());
+}
 
 Result<std::unique_ptr<WorkingMemory>> WorkingMemory::create(std::shared_ptr<const LoadedGraph> loaded) {
   std::unique_ptr<WorkingMemory> self(new WorkingMemory(std::move(loaded)));
   TRY_DO(self->allocate());
-  TRY(self->groups_, self->bind_groups(nullptr));
+  TRY(self->groups_, self->bind_groups(nullptr, 0));
   return self;
 }
 
@@ -93,20 +100,21 @@ Status WorkingMemory::upload(std::span<const HostInput> inputs) {
   return {};
 }
 
-Status WorkingMemory::bind(State& state) {
-  if (c_.states.empty() || state.bound_to(identity_)) return {};
-  TRY(auto groups, bind_groups(&state));
-  state.keep_bound(identity_, std::move(groups));
+Status WorkingMemory::bind(State& state, u32 lane) {
+  if (c_.states.empty() || state.bound_to(identities_[lane])) return {};
+  TRY(auto groups, bind_groups(&state, lane));
+  state.keep_bound(identities_[lane], std::move(groups));
   return {};
 }
 
-// Of the variants with state, or of those without.
-Result<State::BindGroups> WorkingMemory::bind_groups(const State* state) const {
+// Of the variants with the state of a lane, or of those without state.
+Result<State::BindGroups> WorkingMemory::bind_groups(const State* state, u32 lane) const {
   State::BindGroups out;
   for (u32 op = 0; op < c_.ops.size(); ++op)
     for (const Variant& variant : c_.ops[op].variants) {
       gpu::BindGroup& group = out.emplace_back();
       if (touches_state(c_, variant) != (state != nullptr)) continue;
+      if (state && c_.graph.ops[op].lane.value_or(0) != lane) continue;
       auto made =
           within(bind(op, variant, loaded_->pipelines[variant.pipeline]->id(), state), describe(c_.graph.ops[op]));
       if (!made) return Failure(std::move(made.error()));
@@ -126,12 +134,14 @@ Result<gpu::BindGroup> WorkingMemory::bind(u32 op, const Variant& variant, gpu::
                                    variant.kernel.source().name);
 }
 
-Result<gpu::Dispatch> WorkingMemory::resolve(const PlannedDispatch& planned, const State& state) {
+Result<gpu::Dispatch> WorkingMemory::resolve(const PlannedDispatch& planned, Lanes lanes) {
   const auto& variants = c_.ops[planned.op].variants;
+  const u32 lane = c_.graph.ops[planned.op].lane.value_or(0);
+  const State& state = *lanes[lane];
   gpu::Dispatch out;
   if (planned.number < variants.size()) {
     const u32 index = first_group_[planned.op] + planned.number;
-    const gpu::BindGroup& group = groups_[index] ? groups_[index] : (*state.bound_to(identity_))[index];
+    const gpu::BindGroup& group = groups_[index] ? groups_[index] : (*state.bound_to(identities_[lane]))[index];
     out.pipeline = loaded_->pipelines[variants[planned.number].pipeline]->id();
     out.bind_group = group.id();
   } else {
@@ -198,10 +208,12 @@ WorkingMemory::Range WorkingMemory::locate(ValueId id, const State* state) const
     case StorageKind::none: return {};
     case StorageKind::input: return {arena_buffer_.id(), storage.at.offset, storage.bytes};
     case StorageKind::transient:
+      if (const Tensor& tensor = *c_.graph.tensor(id); tensor.part)
+        return {pools_[storage.at.pool].id(), storage.at.offset + tensor.part->offset, part_bytes(c_, id)};
       return {pools_[storage.at.pool].id(), storage.at.offset, storage.bytes + c_.guard_size};
     case StorageKind::state:
       if (!state) return {};
-      return {state->buffer(storage.index).id(), 0, state->buffer(storage.index).size()};
+      return whole(state->buffer(u32(storage.index % (c_.states.size() / c_.graph.lanes))));
     case StorageKind::constant: return {loaded_->constants[storage.index]->pieces[0].buffer.id(), 0, storage.bytes};
   }
   return {};

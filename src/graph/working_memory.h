@@ -20,10 +20,10 @@ class WorkingMemory {
   Status upload(std::span<const HostInput> inputs);
   u64 uploaded() const { return uploaded_; }  // bytes, by the last upload
 
-  // Makes sure that there are bind groups with this state. Those without state are made once.
-  Status bind(State& state);
-  // Ready to be submitted, on a state that was bound.
-  Result<gpu::Dispatch> resolve(const PlannedDispatch& planned, const State& state);
+  // Makes sure that there are bind groups with the state of a lane. Those without state are made once.
+  Status bind(State& state, u32 lane);
+  // Ready to be submitted, on states that were bound.
+  Result<gpu::Dispatch> resolve(const PlannedDispatch& planned, Lanes lanes);
 
   struct Range {
     gpu::Id buffer = 0;
@@ -46,7 +46,7 @@ class WorkingMemory {
 
   explicit WorkingMemory(std::shared_ptr<const LoadedGraph> loaded);
   Status allocate();
-  Result<State::BindGroups> bind_groups(const State* state) const;
+  Result<State::BindGroups> bind_groups(const State* state, u32 lane) const;
   Result<gpu::BindGroup> bind(u32 op, const Variant& variant, gpu::Id pipeline, const State* state) const;
   Result<Range> locate(u32 op, const Operand& operand, const State* state) const;
   Result<Range> locate_constant(u32 index, u64 offset, u64 size) const;
@@ -56,7 +56,7 @@ class WorkingMemory {
   std::shared_ptr<const LoadedGraph> loaded_;
   const CompiledGraph& c_;
   gpu::Device& device_;
-  std::shared_ptr<const void> identity_;  // for states, to know its bind groups by
+  std::vector<std::shared_ptr<const void>> identities_;  // by lane; for states, to know its bind groups by
 
   Arena arena_;
   gpu::Buffer arena_buffer_, faults_, staging_;

@@ -44,7 +44,18 @@ struct Generation::Impl {
   Status show(u32 token);
   Status make_room();
   void end(StopReason why);
+  Status take_run();  // what the session's run has given
 };
+
+Status Generation::Impl::take_run() {
+  ++stats.runs;
+  stats.read_back_bytes = session.stats().read_back_bytes;
+  if (session.answer() == Readback::none) return {};
+  TRY(const auto sample, choose());
+  if (sample) return accept(*sample);
+  all_logits = true;
+  return {};
+}
 
 Status Generation::Impl::set_prompt(std::vector<u32> prompt) {
   const ModelInfo& info = model.info();
@@ -82,10 +93,12 @@ Status Generation::Impl::take_up() {
 Readback Generation::Impl::readback() const {
   const SamplerOptions& s = options.sampling;
   const u32 available = model.info().top_k;
-  if (available == 0 || all_logits || grammar || s.logprobs || !s.logit_bias.empty()) return Readback::logits;
+  if (available == 0 || all_logits || grammar || !s.logit_bias.empty()) return Readback::logits;
+  const bool few = s.temperature == 0 || (s.top_k > 0 && s.top_k <= available);
+  if (!few || s.logprobs.value_or(0) > available) return Readback::logits;
+  if (s.logprobs) return Readback::scored;
   const bool penalties = s.repetition_penalty != 1 || s.presence_penalty != 0 || s.frequency_penalty != 0;
-  if (s.temperature == 0) return penalties ? Readback::candidates : Readback::best;
-  return s.top_k > 0 && s.top_k <= available ? Readback::candidates : Readback::logits;
+  return s.temperature == 0 && !penalties ? Readback::best : Readback::candidates;
 }
 
 // Nothing if the candidates were not enough.
@@ -93,8 +106,12 @@ Result<std::optional<Sample>> Generation::Impl::choose() {
   switch (session.answer()) {
     case Readback::none: return std::nullopt;
     case Readback::best: return Sample{.token = session.best()};
-    case Readback::scored:
     case Readback::candidates: return sampler.sample(session.candidates());
+    case Readback::scored: {
+      Candidates scored = session.candidates();
+      scored.log_sum_exp = session.log_sum_exp();
+      return sampler.sample(scored);
+    }
     case Readback::logits: break;
   }
   TokenMask allowed;
@@ -194,21 +211,44 @@ Result<bool> Generation::finish(bool wait) {
   Impl& g = *impl_;
   TRY(const bool finished, g.session.finish(wait));
   if (!finished) return false;
-  ++g.stats.runs;
-  g.stats.read_back_bytes = g.session.stats().read_back_bytes;
-  if (g.session.answer() == Readback::none) return true;
-  TRY(const auto sample, g.choose());
-  if (sample)
-    TRY_DO(g.accept(*sample));
-  else
-    g.all_logits = true;
+  TRY_DO(g.take_run());
   return true;
+}
+
+void Generation::step(SessionBatch& batch, std::span<Turn> turns) {
+  std::vector<SessionBatch::Run> runs;
+  std::vector<Turn*> joined, alone;
+  for (Turn& turn : turns) {
+    Impl& g = *turn.answer->impl_;
+    if (turn.answer->done()) {
+      turn.status = invalid("the answer is done (", name_of(g.reason), ")");
+    } else if (g.session.reads_one()) {
+      runs.push_back({&g.session, g.readback()});
+      joined.push_back(&turn);
+    } else {
+      alone.push_back(&turn);
+    }
+  }
+  if (runs.size() < 2 || !batch.begin(runs)) {
+    alone.insert(alone.end(), joined.begin(), joined.end());
+  } else {
+    for (Turn* turn : joined) turn->answer->impl_->piece = {};
+    (void)batch.finish();  // an error is in each status
+    for (size_t i = 0; i < joined.size(); ++i)
+      joined[i]->status = runs[i].status ? joined[i]->answer->impl_->take_run() : std::move(runs[i].status);
+  }
+  for (Turn* turn : alone) turn->status = turn->answer->run();
+}
+
+Status Generation::run() {
+  TRY_DO(begin());
+  TRY_DO(finish());
+  return {};
 }
 
 Result<GeneratedPiece> Generation::next() {
   do {
-    TRY_DO(begin());
-    TRY_DO(finish());
+    TRY_DO(run());
   } while (!impl_->piece.token && !done());
   return impl_->piece;
 }

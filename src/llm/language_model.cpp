@@ -65,4 +65,9 @@ Result<Session> LanguageModel::session() const {
   return Session(std::move(method), impl_->info);
 }
 
+Result<SessionBatch> LanguageModel::batch() const {
+  TRY(Batch batch, impl_->program.batch("forward", impl_->info->method_options()));
+  return SessionBatch(std::move(batch));
+}
+
 }  // namespace pteron

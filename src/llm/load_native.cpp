@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Language models from files: the tokenizer and the chat template are in the program or lie beside it.
+// Language models and encoders from files: the tokenizer and the chat template are in the program or lie beside it.
 #include "base/error.h"
 #include "base/os.h"
 #include "llm/json/json.h"
 
+#include <pteron/encoder.h>
 #include <pteron/llm.h>
 
 #include <algorithm>
@@ -43,14 +44,14 @@ struct Sources {
 };
 
 Result<Tokenizer> Sources::tokenizer_in(const fs::path& file) const {
-  TRY(const auto mapped, os::map_file(file));
+  TRY(const auto bytes, os::read_file(file));
   TokenizerOptions with;
-  std::unique_ptr<os::MappedFile> config;
+  std::vector<std::byte> config;
   if (const auto path = find_beside(file, {"tokenizer_config.json"}); path && file.extension() == ".json") {
-    TRY(config, os::map_file(*path));
-    with.config = config->bytes();
+    TRY(config, os::read_file(*path));
+    with.config = config;
   }
-  return within(Tokenizer::load(mapped->bytes(), with), file.string());
+  return within(Tokenizer::load(bytes, with), file.string());
 }
 
 Result<std::optional<Tokenizer>> Sources::tokenizer() const {
@@ -66,8 +67,8 @@ Result<std::optional<Tokenizer>> Sources::tokenizer() const {
 Result<std::optional<std::string>> Sources::template_in_config() const {
   const auto path = find_beside(beside(), {"tokenizer_config.json"});
   if (!path) return std::nullopt;
-  TRY(const auto config, os::map_file(*path));
-  TRY(const Json root, within(Json::parse(as_text(config->bytes()), Json::BigIntegers::round), path->string()));
+  TRY(const auto config, os::read_file(*path));
+  TRY(const Json root, within(Json::parse(as_text(config), Json::BigIntegers::round), path->string()));
   const Json& entry = root["chat_template"];
   if (entry.text()) return *entry.text();
   for (const Json& named : entry.items())
@@ -83,10 +84,8 @@ Result<std::optional<std::string>> Sources::template_text() const {
     file = find_beside(beside(), {"chat_template.jinja"});
   }
   if (!file) return template_in_config();
-  TRY(const auto mapped, os::map_file(*file));
-  if (mapped->bytes().size() > largest_template)
-    return invalid("'", file->string(), "' has ", mapped->bytes().size(), " bytes, so it is no chat template");
-  return std::string(as_text(mapped->bytes()));
+  TRY(const auto bytes, within(os::read_file(*file, largest_template), "the chat template"));
+  return std::string(as_text(bytes));
 }
 
 Result<std::optional<ChatTemplate>> Sources::chat_template() const {
@@ -104,6 +103,17 @@ Result<LanguageModel> LanguageModel::load(const std::string& path, LanguageModel
   TRY(auto tokenizer, sources.tokenizer());
   TRY(auto chat_template, sources.chat_template());
   return within(create(std::move(program), std::move(tokenizer), std::move(chat_template)), path);
+}
+
+Result<std::optional<Encoder>> Encoder::load(const std::string& path, LoadOptions options,
+                                             const std::string& tokenizer) {
+  TRY(Program program, Program::load(path, std::move(options)));
+  if (!is_one(program)) return std::nullopt;
+  const LanguageModelOptions files{.tokenizer = tokenizer};
+  const Sources sources{program, path, files};
+  TRY(auto words, sources.tokenizer());
+  TRY(Encoder encoder, within(create(std::move(program), std::move(words)), path));
+  return encoder;
 }
 
 }  // namespace pteron

@@ -1,38 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "base/error.h"
-
-#include <pteron/llm.h>
+#include "llm/session_impl.h"
 
 #include <algorithm>
 
 namespace pteron {
-
-struct Session::Impl {
-  ~Impl() {
-    if (running) (void)method.finish();  // the GPU may still read the inputs
-  }
-
-  Method method;
-  std::shared_ptr<const ModelInfo> info;
-  std::vector<u32> tokens;
-  u32 cached = 0;
-  Readback answer = Readback::none;
-
-  // The run that is under way. Its inputs must stay where they are.
-  bool running = false;
-  Readback wanted = Readback::none;
-  std::vector<i64> input;
-  i64 position = 0;
-
-  Status check_idle() const {
-    if (running) return invalid("the session is in the middle of a run; call finish first");
-    return {};
-  }
-  Status check(std::span<const u32> more, size_t kept) const;
-  Status forget_behind(u32 length);
-  OutputSet outputs_of(Readback readback) const;
-  const Tensor& output(u32 behind_own) const { return method.outputs()[info->outputs + behind_own]; }
-};
 
 Status Session::Impl::check(std::span<const u32> more, size_t kept) const {
   for (u32 token : more)
@@ -120,23 +91,42 @@ Result<Session> Session::fork() {
   return out;
 }
 
+Status Session::Impl::prepare(Readback readback) {
+  TRY_DO(check_idle());
+  if (tokens.empty()) return invalid("there is nothing to read: the text has no tokens");
+  const u32 size = u32(tokens.size());
+  if (cached == size) TRY_DO(forget_behind(size - 1));
+  u32 count = std::min(size - cached, info->max_run);
+  // All rows would be copied: the last token gets a run of its own.
+  if (readback == Readback::logits && info->every_token && info->kv_cache && cached + count == size && count > 1)
+    --count;
+  position = cached;
+  input.assign(tokens.begin() + cached, tokens.begin() + cached + count);
+  wanted = cached + count == size ? readback : Readback::none;
+  answer = Readback::none;
+  return {};
+}
+
+std::span<const TensorView> Session::Impl::inputs() {
+  views = {TensorView{DType::i64, Shape{1, u32(input.size())}, std::as_bytes(std::span(input))},
+           TensorView{DType::i64, Shape{1}, std::as_bytes(std::span(&position, 1))}};
+  return std::span(views).first(info->position ? 2 : 1);
+}
+
+void Session::Impl::conclude() {
+  if (info->kv_cache) cached += u32(input.size());
+  answer = wanted;
+}
+
+bool Session::reads_one() const {
+  const Impl& s = *impl_;
+  return s.info->kv_cache && !s.tokens.empty() && s.cached + 1 >= s.tokens.size();
+}
+
 Status Session::begin(Readback wanted) {
   Impl& s = *impl_;
-  TRY_DO(s.check_idle());
-  if (s.tokens.empty()) return invalid("there is nothing to read: the text has no tokens");
-  const u32 size = u32(s.tokens.size());
-  if (s.cached == size) TRY_DO(s.forget_behind(size - 1));
-  u32 count = std::min(size - s.cached, s.info->max_run);
-  // All rows would be copied: the last token gets a run of its own.
-  if (wanted == Readback::logits && s.info->every_token && s.info->kv_cache && s.cached + count == size && count > 1)
-    --count;
-  s.position = s.cached;
-  s.input.assign(s.tokens.begin() + s.cached, s.tokens.begin() + s.cached + count);
-  s.wanted = s.cached + count == size ? wanted : Readback::none;
-  s.answer = Readback::none;
-  const TensorView inputs[] = {{DType::i64, Shape{1, count}, std::as_bytes(std::span(s.input))},
-                               {DType::i64, Shape{1}, std::as_bytes(std::span(&s.position, 1))}};
-  TRY_DO(s.method.begin(std::span(inputs, s.info->position ? 2 : 1), s.outputs_of(s.wanted)));
+  TRY_DO(s.prepare(wanted));
+  TRY_DO(s.method.begin(s.inputs(), s.outputs_of(s.wanted)));
   s.running = true;
   return {};
 }
@@ -148,8 +138,7 @@ Result<bool> Session::finish(bool wait) {
   if (done && !*done) return false;
   s.running = false;
   if (!done) return Failure(done.error());
-  if (s.info->kv_cache) s.cached += u32(s.input.size());
-  s.answer = s.wanted;
+  s.conclude();
   return true;
 }
 
@@ -161,6 +150,27 @@ f32 Session::log_sum_exp() const { return impl_->output(3).as<f32>()[0]; }
 
 std::span<const f32> Session::logits() const {
   return impl_->method.outputs()[0].as<f32>().last(impl_->info->vocab_size);
+}
+
+std::string Session::state_layout() const { return impl_->method.state_layout(); }
+u64 Session::state_bytes(u32 tokens) const { return impl_->method.state_bytes(tokens); }
+
+Result<std::vector<std::byte>> Session::save() const {
+  TRY_DO(impl_->check_idle());
+  return impl_->method.save_state(impl_->cached);
+}
+
+Status Session::restore(std::span<const u32> tokens, Bytes state) {
+  TRY_DO(impl_->check_idle());
+  TRY_DO(impl_->check(tokens, 0));
+  if (!impl_->info->kv_cache) return unsupported("the model remembers nothing that could be restored");
+  impl_->answer = Readback::none;
+  impl_->tokens.clear();
+  impl_->cached = 0;
+  TRY_DO(impl_->method.restore_state(u32(tokens.size()), state));
+  impl_->tokens.assign(tokens.begin(), tokens.end());
+  impl_->cached = u32(tokens.size());
+  return {};
 }
 
 }  // namespace pteron

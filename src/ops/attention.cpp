@@ -46,7 +46,8 @@ u32 batches(const Shape& shape) { return shape.rank() > 3 ? u32(shape.product(0,
 
 // A mask that broadcasts to [batch, heads, queries, keys]. Axes before those stand for the batch together.
 Result<Strides> mask_strides(Plan& op, const TensorArg& mask, const Attention& a) {
-  REQUIRE(op, is_float(mask.dtype()), "the mask must be floating-point, not ", mask.dtype());
+  REQUIRE(op, is_float(mask.dtype()) || (a.quiet && mask.dtype() == DType::boolean),
+          "the mask must be floating-point, not ", mask.dtype());
   const std::array<u32, 4> want{a.batch, a.heads, a.queries, a.keys},
       sizes{batches(mask.shape()), mask.dim(-3), mask.dim(-2), mask.dim(-1)};
   std::array<u32, 4> strides{};
@@ -62,17 +63,26 @@ Result<Strides> mask_strides(Plan& op, const TensorArg& mask, const Attention& a
 
 f32 scale_of(Plan& op, u32 arg, u32 dim) { return f32(op.number_or(arg, 1.0 / std::sqrt(f64(std::max(dim, 1u))))); }
 
-// et_vk.sdpa(q, k, v, mask?, scale?, out) of [batch.., head, position, dim]. Keys of one batch or of fewer heads serve
-// several of the query's.
-Status sdpa(Plan& op) {
-  const TensorArg q = op.tensor(0), k = op.tensor(1), v = op.tensor(2), y = op.output(5);
+// Has a tensor the leading axes of the query, or one element in each of them?
+bool serves(const Shape& tensor, const Shape& query) {
+  if (batches(tensor) == 1) return true;
+  if (tensor.rank() != query.rank()) return false;
+  for (u32 axis = 0; axis + 3 < tensor.rank(); ++axis)
+    if (tensor[axis] != query[axis]) return false;
+  return true;
+}
+
+// Attention without a cache: op(q, k, v, mask?, …, out) of [batch.., head, position, dim]. Keys of one batch or of
+// fewer heads serve several of the query's.
+Status attend_plain(Plan& op, u32 scale_arg, bool causal, bool quiet) {
+  const TensorArg q = op.tensor(0), k = op.tensor(1), v = op.tensor(2), y = op.last_output();
   REQUIRE(op, q.rank() >= 2 && k.rank() >= 2 && v.rank() >= 2, "attention needs [.., positions, dim], not ", q.shape(),
           ", ", k.shape(), " and ", v.shape());
   REQUIRE(op, q.dim(-1) == k.dim(-1), "heads of the query have ", q.dim(-1), " elements, those of the key ", k.dim(-1));
   const u32 batch = batches(q.shape()), kv_batch = batches(k.shape());
   REQUIRE_LIVE(op, k.dim(-2) == v.dim(-2) && k.dim(-3) == v.dim(-3) && kv_batch == batches(v.shape()), "key ",
                k.shape(), " and value ", v.shape(), " differ");
-  REQUIRE_LIVE(op, kv_batch == 1 || kv_batch == batch, "query ", q.shape(), " and key ", k.shape(),
+  REQUIRE_LIVE(op, serves(k.shape(), q.shape()), "query ", q.shape(), " and key ", k.shape(),
                " have different batches");
   Shape shape = q.shape();
   shape[q.rank() - 1] = v.dim(-1);
@@ -85,15 +95,31 @@ Status sdpa(Plan& op) {
   a.max_queries = q.max().dim(-2);
   a.keys = k.dim(-2);
   a.max_keys = k.max().dim(-2);
-  a.scale = scale_of(op, 4, q.dim(-1));
+  a.scale = scale_of(op, scale_arg, q.dim(-1));
+  a.causal = causal;
+  a.quiet = quiet;
   a.q_at = head_major(q, batch);
   a.k_at = head_major(k, kv_batch);
   a.v_at = head_major(v, kv_batch);
   a.y_at = head_major(y, batch);
   if (a.mask) {
+    REQUIRE_LIVE(op, serves(a.mask->shape(), q.shape()), "query ", q.shape(), " and mask ", a.mask->shape(),
+                 " have different batches");
     TRY(a.mask_at, mask_strides(op, *a.mask, a));
   }
   return attend(op, a);
+}
+
+// et_vk.sdpa(q, k, v, mask?, scale?, out)
+Status sdpa(Plan& op) { return attend_plain(op, 4, false, false); }
+
+// scaled_dot_product_attention(q, k, v, mask?, dropout, is_causal, scale?, enable_gqa, out)
+Status aten_sdpa(Plan& op) {
+  const f64 dropout = op.number(4);
+  const bool causal = op.flag(5);
+  REQUIRE(op, dropout == 0, "dropout is ", dropout, "; only 0 can be run");
+  REQUIRE(op, !causal || op.is_null(3), "attention is either causal or has a mask, not both");
+  return attend_plain(op, 6, causal, true);
 }
 
 }  // namespace
@@ -188,6 +214,8 @@ static constexpr OpEntry entries[] = {
     {"update_cache.default", update_cache, "value, cache cache, start: int -> out"_sig},
     {"custom_sdpa.default", custom_sdpa,
      "q, k_cache, v_cache, start: int, mask?, dropout: number = 0, causal: flag?, scale: number? -> out"_sig},
+    {"aten.scaled_dot_product_attention.default", aten_sdpa,
+     "q, k, v, mask?, dropout: number = 0, causal: flag = false, scale: number?, gqa: flag = false -> out"_sig},
     {"et_vk.sdpa.default", sdpa, "q, k, v, mask?, scale: number? -> out"_sig},
 };
 extern const OpList attention_ops = entries;

@@ -3,6 +3,8 @@
 
 #include "ops/routes.h"
 
+#include <limits>
+
 namespace pteron::ops {
 namespace {
 
@@ -10,13 +12,18 @@ struct AttentionParams {
   u32 count, heads, queries, splits, keys, split_keys, heads_per_kv, offset;
   f32 scale;
   u32 batches;
-  u32 tiles, pad;
+  u32 tiles, quiet;
   Strides q, k, v, y, mask;
   u32 turn[4];
 };
 
 struct MergeParams {
-  u32 rows, chunks, splits, heads, queries, batch_stride, head_stride, query_stride, dim, rounds;
+  u32 rows, chunks, splits, heads, queries, batch_stride, head_stride, query_stride, dim, rounds, quiet;
+};
+
+struct MaskParams {
+  u32 count;
+  f32 hidden;
 };
 
 constexpr u32 max_dim = 512;  // of a head: a thread keeps one in registers
@@ -107,18 +114,38 @@ Spec spec_of(const Attention& a, const Tiling& tiling, bool partial) {
       .flag("PARTIAL", partial);
 }
 
-Bound bind(const Attention& a, const Tiling& tiling, const Operand& y, bool partial) {
+// What is added to the scores; without a mask the kernels bind something that they don't read.
+struct Mask {
+  Operand data;
+  DType dtype;
+};
+
+Result<Mask> mask_of(Plan& op, const Attention& a) {
+  if (!a.mask) return Mask{a.q.data, a.q.dtype};
+  const TensorArg& mask = *a.mask;
+  if (mask.dtype() != DType::boolean) return Mask{mask, mask.dtype()};
+  const Operand scores = op.scratch(mask.max().numel() * sizeof(f32));
+  const u32 count = u32(mask.numel());
+  if (count > 0)
+    TRY_DO(op.dispatch({kernels::mask_scores, Spec().input_quads("mask", mask.dtype()).output_quads("y", DType::f32)},
+                       {mask, scores}, MaskParams{count, -std::numeric_limits<f32>::infinity()},
+                       one_thread_per(ceil_div(count, 4), 64)));
+  return Mask{scores, DType::f32};
+}
+
+Bound bind(const Attention& a, const Tiling& tiling, const Mask& mask, const Operand& y, bool partial) {
   Spec spec = spec_of(a, tiling, partial).num("WORKGROUP", tiling.workgroup).use("attention_put");
   if (tiling.tile > 0) spec.num("TILE", tiling.tile);
   spec.input_quads("q", a.q.dtype)
       .input_quads("k", a.k.dtype())
       .input_quads("v", a.v.dtype())
-      .input("mask", a.mask ? a.mask->dtype() : a.q.dtype)
+      .input("mask", mask.dtype)
       .output("y", partial ? DType::f32 : a.y.dtype());
-  return {spec, {a.q.data, a.k, a.v, a.mask ? Operand(*a.mask) : a.q.data, y}, 5};
+  return {spec, {a.q.data, a.k, a.v, mask.data, y}, 5};
 }
 
-Bound bind_group(const Attention& a, const Tiling& tiling, bool turns, const Operand& y, bool partial) {
+Bound bind_group(const Attention& a, const Tiling& tiling, const Mask& mask, bool turns, const Operand& y,
+                 bool partial) {
   Bound out{spec_of(a, tiling, partial), {}, 0};
   const auto add = [&](const Operand& operand) { out.operands[out.used++] = operand; };
   if (turns) {
@@ -138,9 +165,8 @@ Bound bind_group(const Attention& a, const Tiling& tiling, bool turns, const Ope
         .bind_input_quads("q", a.q.dtype)
         .bind_input_quads("k", a.k.dtype())
         .bind_input_quads("v", a.v.dtype())
-        .bind_input("mask", a.mask ? a.mask->dtype() : a.q.dtype);
-    for (const Operand& operand : {a.q.data, Operand(a.k), Operand(a.v), a.mask ? Operand(*a.mask) : a.q.data})
-      add(operand);
+        .bind_input("mask", mask.dtype);
+    for (const Operand& operand : {a.q.data, Operand(a.k), Operand(a.v), mask.data}) add(operand);
   }
   const DType stored = partial ? DType::f32 : a.y.dtype();
   if (a.v.dim(-1) % 4 == 0)
@@ -163,6 +189,7 @@ Status attend(Plan& op, const Attention& a) {
   if (a.y.numel() == 0) return {};
   REQUIRE(op, dim > 0, "heads of ", a.q.tensor.shape(), " have no elements");
   TRY(const Tiling tiling, tiling_of(op, a));
+  TRY(const Mask mask, mask_of(op, a));
   const bool turns = turns_itself(op, a, tiling);
   if (a.turn && !turns) TRY_DO(turn_into_caches(op, *a.turn, a.k, a.v));
   const auto splits_for = [&](u32 keys, u32 queries) {
@@ -180,7 +207,7 @@ Status attend(Plan& op, const Attention& a) {
                          a.scale,
                          a.batch,
                          0,
-                         0,
+                         a.quiet,
                          a.q_at,
                          a.k_at,
                          a.v_at,
@@ -194,7 +221,8 @@ Status attend(Plan& op, const Attention& a) {
           ? one_group_per(u64(a.batch) * (a.heads / tiling.heads) * ceil_div(a.queries, tiling.queries) * splits)
           : one_thread_per(params.count, tiling.workgroup);
   const auto run = [&](const Operand& y, bool partial) {
-    const Bound bound = tiling.queries == 1 ? bind_group(a, tiling, turns, y, partial) : bind(a, tiling, y, partial);
+    const Bound bound =
+        tiling.queries == 1 ? bind_group(a, tiling, mask, turns, y, partial) : bind(a, tiling, mask, y, partial);
     return op.dispatch({tiling.kernel, bound.spec}, std::span(bound.operands).first(bound.used),
                        std::as_bytes(std::span(&params, 1)), grid);
   };
@@ -214,7 +242,7 @@ Status attend(Plan& op, const Attention& a) {
     merge.output("y", a.y.dtype());
   return op.dispatch({kernels::attention_merge, merge.code(quads ? put_quads : put_elements)}, {scratch, a.y},
                      MergeParams{rows, chunks, splits, a.heads, a.queries, a.y_at.batch, a.y_at.head, a.y_at.position,
-                                 value_dim, ceil_div(splits, max_splits)},
+                                 value_dim, ceil_div(splits, max_splits), a.quiet},
                      one_group_per(u64(rows) * ceil_div(chunks, chunks_per_group)));
 }
 

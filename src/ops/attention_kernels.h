@@ -18,6 +18,7 @@ struct Attention {
   u32 batch = 1, heads = 1, kv_heads = 1, queries = 0, keys = 0, max_keys = 0, max_queries = 0;
   u32 offset = 0;
   bool causal = false;
+  bool quiet = false;  // as torch's own attention: masks may be boolean, and a query that sees no key gets zeros
   f32 scale = 1;
   const Turn* turn = nullptr;
   Strides q_at, k_at, v_at, y_at, mask_at;

@@ -14,6 +14,7 @@ struct Params {
   query_stride: u32,
   dim: u32,      // of a value
   rounds: u32,   // of 64 splits
+  quiet: u32,    // 1: a query that sees no key has zeros as its answer, else NaN
 }
 @group(0) @binding(0) var<uniform> p: Params;
 @group(0) @binding(1) var<storage, read> records: array<vec4f>;
@@ -69,6 +70,7 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
     let query = row % p.queries;
     let head = row / p.queries % p.heads;
     let batch = row / p.queries / p.heads;
-    put_result(batch * p.batch_stride + head * p.head_stride + query * p.query_stride, chunk, joined.value / joined.sum);
+    let value = select(joined.value / joined.sum, vec4f(), p.quiet == 1u && joined.sum == 0.0);
+    put_result(batch * p.batch_stride + head * p.head_stride + query * p.query_stride, chunk, value);
   }
 }

@@ -2,6 +2,8 @@
 // Products of dense matrices.
 #include "ops/gemm.h"
 
+#include <cmath>
+
 namespace pteron::ops {
 namespace {
 
@@ -20,6 +22,18 @@ Result<Gemm::Sums> sums_of(Plan& op, const TensorArg& a, const TensorArg& b, con
   REQUIRE_SUPPORTED(op, a.dtype() != DType::boolean && a.dtype() == b.dtype() && a.dtype() == y.dtype(),
                     "a matrix product of ", a.dtype(), " and ", b.dtype(), " values is not supported");
   return Gemm::integers;
+}
+
+// What is added to a product of integers, and the factors, which kernels take as floats.
+Status require_whole(Plan& op, const TensorArg& self, const TensorArg& y, std::initializer_list<f64> factors) {
+  constexpr f64 most = 1 << 24;
+  REQUIRE_SUPPORTED(op, self.dtype() == y.dtype(), "adding ", self.dtype(), " to a product of ", y.dtype(),
+                    " values is not supported");
+  for (const f64 factor : factors)
+    REQUIRE_SUPPORTED(op, factor == std::trunc(factor) && std::abs(factor) <= most,
+                      "products of integers can't be scaled by ", factor, "; whole numbers up to ", most,
+                      " are supported");
+  return {};
 }
 
 // a[B, M, K] · b[B, K, N] with strides for row-major tensors.
@@ -75,7 +89,8 @@ Status bmm(Plan& op) {
 Status addmm(Plan& op) {
   const TensorArg self = op.tensor(0), a = op.tensor(1), b = op.tensor(2), y = op.last_output();
   const f64 beta = op.number(3), alpha = op.number(4);
-  TRY_DO(require_floats(op, {self, a, b, y}));
+  TRY(const Gemm::Sums sums, sums_of(op, a, b, y));
+  TRY_DO(sums == Gemm::floats ? require_floats(op, {self}) : require_whole(op, self, y, {beta, alpha}));
   REQUIRE(op, a.rank() == 2 && b.rank() == 2 && self.rank() <= 2,
           "addmm needs two matrices and up to two axes to add, not ", a.shape(), ", ", b.shape(), " and ",
           self.shape());
@@ -85,7 +100,8 @@ Status addmm(Plan& op) {
                "the added tensor ", self.shape(), " can't be broadcast to ", Shape{rows, columns});
   TRY_DO(op.resize(y, {rows, columns}));
   if (y.numel() == 0) return {};
-  Gemm gemm(op, Gemm::floats);
+  Gemm gemm(op, sums);
+  if (sums == Gemm::integers) gemm.keep_sums();
   multiply(gemm, op, a, b);
   gemm.params.factor = f32(alpha);
   if (beta != 0) {  // torch does not look at self otherwise, be it NaN

@@ -33,8 +33,13 @@ Result<u64> initial_state_bytes(const graph::CompiledGraph& compiled, const Open
   std::vector<std::byte> buffer;
   for (const graph::StateUse& use : compiled.states) {
     const graph::DataLocation& at = compiled.graph.constants[use.constant].location;
-    TRY(const Bytes bytes, format::fetch(*open.sources[at.source], at.range, buffer));
-    if (std::any_of(bytes.begin(), bytes.end(), [](std::byte b) { return b != std::byte(0); })) sum += use.bytes;
+    bool zero = true;
+    for (u64 done = 0; zero && done < at.range.size; done += graph::Loading::chunk_bytes) {
+      const u64 size = std::min(graph::Loading::chunk_bytes, at.range.size - done);
+      TRY(const Bytes bytes, format::fetch(*open.sources[at.source], {at.range.offset + done, size}, buffer));
+      zero = std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte(0); });
+    }
+    if (!zero) sum += use.bytes;
   }
   return sum;
 }
@@ -42,8 +47,11 @@ Result<u64> initial_state_bytes(const graph::CompiledGraph& compiled, const Open
 Status inspect_delegate(DelegateReport& report, const OpenFiles& open, const format::MethodSpec& method, u32 index,
                         const gpu::DeviceInfo& device, const LoadOptions& options) {
   std::vector<std::byte> buffer;
-  TRY(const Bytes blob, format::fetch(*open.sources[0], method.delegates[index].blob, buffer));
-  TRY(const format::DelegateHeader header, format::read_delegate_header(blob));
+  const format::DataRange all = method.delegates[index].blob;
+  TRY(const Bytes head,
+      format::fetch(*open.sources[0], {all.offset, std::min(all.size, format::delegate_header_bytes)}, buffer));
+  TRY(const format::DelegateHeader header, format::read_delegate_header(head, all.size));
+  TRY(const Bytes blob, format::fetch(*open.sources[0], {all.offset, header.flatbuffer.end()}, buffer));
   TRY(const format::DelegateGraph parsed, format::read_delegate_graph(blob, header));
   for (const format::GraphCall& call : parsed.calls) ++entry_for(report.ops, call.name).count;
   std::vector<graph::UnsupportedOp> problems;

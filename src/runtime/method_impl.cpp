@@ -177,26 +177,51 @@ Status Method::Impl::set_inputs(std::span<const TensorView> inputs) {
   return {};
 }
 
-Status Method::Impl::begin(std::span<const TensorView> inputs, const OutputSet& wanted) {
+Status Method::Impl::prepare(std::span<const TensorView> inputs, const OutputSet& wanted) {
   if (running_) return invalid("the method is already running; call finish first");
   TRY_DO(check_inputs(inputs));
   TRY_DO(set_inputs(inputs));
   wanted_ = wanted;
   pc_ = 0;
+  return {};
+}
+
+Status Method::Impl::begin(std::span<const TensorView> inputs, const OutputSet& wanted) {
+  TRY_DO(prepare(inputs, wanted));
   TRY_DO(run_until_submit());
   running_ = true;
   return {};
 }
 
-Status Method::Impl::run_until_submit() {
+Status Method::Impl::begin_lane(const LoadedMethod& loaded, std::span<const TensorView> inputs,
+                                const OutputSet& wanted) {
+  if (loaded_.get() != &loaded)
+    return invalid("a batch runs one method; this is one of another program, or with other options");
+  TRY_DO(prepare(inputs, wanted));
+  TRY_DO(run_until_call());
+  if (!call()) return internal_error("a lane has nothing to run");
+  TRY_DO(gather(*call()));
+  TRY_DO(graph::check_inputs(*delegates[call()->delegate].runners->loaded()->compiled, host_inputs_));
+  running_ = true;
+  return {};
+}
+
+Status Method::Impl::finish_lane(const graph::Runner& runner, u32 first) {
+  running_ = false;
+  TRY_DO(collect(*call(), runner, first));
+  ++pc_;
+  TRY_DO(run_until_call());
+  return publish();
+}
+
+const format::DelegateCall* Method::Impl::call() const {
+  return pc_ < spec_->instructions.size() ? std::get_if<format::DelegateCall>(&spec_->instructions[pc_]) : nullptr;
+}
+
+Status Method::Impl::run_until_call() {
   const auto& code = spec_->instructions;
-  for (; pc_ < code.size(); ++pc_) {
-    if (const auto* call = std::get_if<format::DelegateCall>(&code[pc_])) {
-      Status status = submit(*call);
-      if (!status) runner_.give_back();
-      return status;
-    }
-    if (const auto* call = std::get_if<format::KernelCall>(&code[pc_])) TRY_DO(copy(*call));
+  for (; pc_ < code.size() && !call(); ++pc_) {
+    if (const auto* kernel = std::get_if<format::KernelCall>(&code[pc_])) TRY_DO(copy(*kernel));
     if (const auto* move = std::get_if<format::MoveCall>(&code[pc_])) {
       Slot& from = slots_[move->from];
       slots_[move->to].view = from.get();
@@ -206,6 +231,14 @@ Status Method::Impl::run_until_submit() {
     }
   }
   return {};
+}
+
+Status Method::Impl::run_until_submit() {
+  TRY_DO(run_until_call());
+  if (!call()) return {};
+  Status status = submit(*call());
+  if (!status) runner_.give_back();
+  return status;
 }
 
 // The only op outside of delegates that is run here: it writes an updated input back.
@@ -232,8 +265,8 @@ void Method::Impl::choose_wanted(const Delegate& delegate) {
     if (wanted_.contains(delegate.added_outputs[i])) graph_wanted_.add(first_added + i);
 }
 
-Status Method::Impl::submit(const format::DelegateCall& call) {
-  Delegate& delegate = delegates[call.delegate];
+Status Method::Impl::gather(const format::DelegateCall& call) {
+  const Delegate& delegate = delegates[call.delegate];
   const graph::Graph& graph = delegate.runners->loaded()->compiled->graph;
   host_inputs_.clear();
   for (size_t i = 0; i < graph.inputs.size(); ++i) {
@@ -251,51 +284,60 @@ Status Method::Impl::submit(const format::DelegateCall& call) {
     host_inputs_.push_back(input);
   }
   choose_wanted(delegate);
+  return {};
+}
+
+Status Method::Impl::submit(const format::DelegateCall& call) {
+  TRY_DO(gather(call));
+  Delegate& delegate = delegates[call.delegate];
   TRY(runner_, delegate.runners->borrow(delegate.last_step));
   runner_->set_profiling(profiling);
-  TRY_DO(runner_->begin(delegate.state, host_inputs_, graph_wanted_));
+  graph::State* const lanes[] = {&delegate.state};
+  TRY_DO(runner_->begin(lanes, host_inputs_, graph_wanted_));
   delegate.last_step = runner_->last_step();
   return {};
 }
 
-Status Method::Impl::collect(const Taken& taken) {
+Status Method::Impl::collect(const Taken& taken, const graph::Runner& runner, u32 first) {
   Slot& slot = slots_[taken.value];
   slot.borrowed = false;
   slot.ready = true;
-  if (!runner_->output_is_tensor(taken.output)) {
-    TRY(slot.number, runner_->output_number(taken.output));
+  const u32 output = first + taken.output;
+  if (!runner.output_is_tensor(output)) {
+    TRY(slot.number, runner.output_number(output));
     slot.owned = Tensor::scalar(*slot.number);
     return {};
   }
   const auto* tensor = std::get_if<format::TensorSpec>(&spec_->values[taken.value]);
-  const DType dtype = tensor && tensor->dtype ? *tensor->dtype : runner_->output_dtype(taken.output);
-  slot.owned.reshape(dtype, runner_->output_shape(taken.output));
-  return runner_->read_output(taken.output, dtype, slot.owned.bytes());
+  const DType dtype = tensor && tensor->dtype ? *tensor->dtype : runner.output_dtype(output);
+  slot.owned.reshape(dtype, runner.output_shape(output));
+  return runner.read_output(output, dtype, slot.owned.bytes());
 }
 
-Status Method::Impl::collect(const format::DelegateCall& call) {
+Status Method::Impl::collect(const format::DelegateCall& call, const graph::Runner& runner, u32 first) {
   Delegate& delegate = delegates[call.delegate];
   for (const Taken& taken : taken_[pc_])
-    if (graph_wanted_.contains(taken.output)) TRY_DO(collect(taken));
-  const u32 first_added = u32(runner_->compiled().graph.file_outputs);
+    if (graph_wanted_.contains(taken.output)) TRY_DO(collect(taken, runner, first));
+  const u32 first_added = u32(delegate.runners->loaded()->compiled->graph.file_outputs);
   for (u32 i = 0; i < delegate.added_outputs.size(); ++i) {
     if (!graph_wanted_.contains(first_added + i)) continue;
     Tensor& output = outputs[delegate.added_outputs[i]];
-    output.reshape(runner_->output_dtype(first_added + i), runner_->output_shape(first_added + i));
-    TRY_DO(runner_->read_output(first_added + i, output.dtype(), output.bytes()));
+    const u32 from = first + first_added + i;
+    output.reshape(runner.output_dtype(from), runner.output_shape(from));
+    TRY_DO(runner.read_output(from, output.dtype(), output.bytes()));
   }
-  delegate.stats = runner_->stats();
+  delegate.stats = runner.stats();
   delegate.profile.clear();
   if (!profiling) return {};
-  for (const graph::OpTime& time : graph::profile_of(*runner_))
+  for (const graph::OpTime& time : graph::profile_of(runner))
     delegate.profile.push_back(
-        {runner_->compiled().graph.ops[time.op].name, std::string(time.kernel), time.nanoseconds, time.route});
+        {runner.compiled().graph.ops[time.op].name, std::string(time.kernel), time.nanoseconds, time.route});
   return {};
 }
 
 // Takes everything from a step that has ended, so that others can have its runner, and goes on.
 Status Method::Impl::land(const format::DelegateCall& call) {
-  TRY_DO(collect(call));
+  TRY_DO(collect(call, *runner_, 0));
   runner_.give_back();
   ++pc_;
   return run_until_submit();
@@ -303,6 +345,7 @@ Status Method::Impl::land(const format::DelegateCall& call) {
 
 Result<bool> Method::Impl::finish(bool wait) {
   if (!running_) return invalid("the method is not running; call begin first");
+  if (!runner_ && call()) return invalid("the method runs in a batch, which has to finish it");
   const auto stop = [&](Error error) -> Result<bool> {
     running_ = false;
     runner_.give_back();

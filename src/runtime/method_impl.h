@@ -23,6 +23,14 @@ struct Method::Impl {
   Result<bool> finish(bool wait);
   Status check_idle(std::string_view what) const;
 
+  // A step that is one lane of a batch. `begin_lane` gets as far as the only delegate, whose inputs and wanted outputs
+  // are then there; somebody else runs it, and `finish_lane` takes its outputs from the `first` one on.
+  Status begin_lane(const LoadedMethod& loaded, std::span<const TensorView> inputs, const OutputSet& wanted);
+  std::span<const graph::HostInput> lane_inputs() const { return host_inputs_; }
+  const OutputSet& lane_wanted() const { return graph_wanted_; }
+  Status finish_lane(const graph::Runner& runner, u32 first);
+  void drop_lane() { running_ = false; }
+
   MethodInfo info;
   std::vector<Tensor> outputs;
   // By delegate: its own state, and what its last step left.
@@ -59,10 +67,14 @@ struct Method::Impl {
   Result<std::vector<Taken>> taken_by(size_t instruction) const;
   Status check_inputs(std::span<const TensorView> inputs) const;
   Status set_inputs(std::span<const TensorView> inputs);
+  Status prepare(std::span<const TensorView> inputs, const OutputSet& wanted);
+  const format::DelegateCall* call() const;  // the next instruction, if it is one
+  Status run_until_call();
   Status run_until_submit();
+  Status gather(const format::DelegateCall& call);
   Status submit(const format::DelegateCall& call);
-  Status collect(const format::DelegateCall& call);
-  Status collect(const Taken& taken);
+  Status collect(const format::DelegateCall& call, const graph::Runner& runner, u32 first);
+  Status collect(const Taken& taken, const graph::Runner& runner, u32 first);
   Status land(const format::DelegateCall& call);
   Status copy(const format::KernelCall& call);
   Status publish();

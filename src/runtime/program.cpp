@@ -84,16 +84,18 @@ Status Program::check(std::string_view method) const {
   return within(check_runnable(*spec), impl_->frame(method));
 }
 
+Result<std::shared_ptr<LoadedMethod>> Program::Impl::load(const format::MethodSpec& spec, const MethodOptions& with) {
+  if (auto found = find_loaded(spec, &with)) return found;
+  TRY(auto loading, begin_loading(spec, with));
+  TRY(auto fresh, graph::drive(*loading, open.sources, options.progress));
+  return loaded.emplace_back(std::move(fresh));
+}
+
 Result<Method> Program::method(std::string_view name, const MethodOptions& options) {
   TRY(const format::MethodSpec* spec, impl_->find(name));
   const std::scoped_lock lock(impl_->mutex);
   auto method = [&]() -> Result<std::unique_ptr<Method::Impl>> {
-    auto loaded = impl_->find_loaded(*spec, &options);
-    if (!loaded) {
-      TRY(auto loading, impl_->begin_loading(*spec, options));
-      TRY(loaded, graph::drive(*loading, impl_->open.sources, impl_->options.progress));
-      impl_->loaded.push_back(loaded);
-    }
+    TRY(auto loaded, impl_->load(*spec, options));
     return Method::Impl::create(impl_, std::move(loaded));
   }();
   if (!method) return Failure(std::move(method.error()).within(impl_->frame(name)));
@@ -124,6 +126,9 @@ Result<Device> Program::device() {
 
 Result<std::vector<std::byte>> Program::named_data(std::string_view key) const {
   TRY(const graph::DataLocation location, impl_->open.files.find(key));
+  if (location.range.size > format::largest_fetch)
+    return unsupported("named data '", key, "' has ", location.range.size, " bytes; the limit is ",
+                       format::largest_fetch);
   std::vector<std::byte> out(location.range.size);
   TRY_DO(impl_->open.sources[location.source]->read(location.range.offset, out));
   return out;

@@ -15,6 +15,8 @@ struct Program::Impl {
   Result<const format::MethodSpec*> find(std::string_view name) const;
   Result<Device> get_device();
   Result<std::unique_ptr<MethodLoading>> begin_loading(const format::MethodSpec& spec, const MethodOptions& options);
+  // What is loaded already, or loads it.
+  Result<std::shared_ptr<LoadedMethod>> load(const format::MethodSpec& spec, const MethodOptions& with);
   // Nothing if it is not loaded, with these options or (without them) with any.
   std::shared_ptr<LoadedMethod> find_loaded(const format::MethodSpec& spec, const MethodOptions* with = nullptr) const;
   // "loading m.pte: method forward", for errors.

@@ -88,6 +88,17 @@ void plain(Trials& trials) {
   t.op("et_vk.sdpa.default", {t.give(q), t.give(k), t.give(v), t.null(), t.null(), t.expect(y)});
 }
 
+void masked(Trials& trials) {
+  Trial& t = trials.emplace_back("sdpa with a boolean mask");
+  const Array q = random({1, 1, 2, 6}), k = random({1, 1, 3, 6}, -1, 1), v = random({1, 1, 3, 6});
+  Array mask({2, 3}), y(q.shape);
+  for (u32 i = 0; i < 2; ++i) mask.at({i, i}) = 1;  // each query sees one key
+  for (u32 i = 0; i < 12; ++i) y.v[i] = v.v[i];
+  const u32 queries = t.give(q), keys = t.give(k), values = t.give(v), seen = t.give(mask, DType::boolean);
+  t.op("aten.scaled_dot_product_attention.default",
+       {queries, keys, values, seen, t.number(0), t.boolean(false), t.null(), t.boolean(false), t.expect(y)});
+}
+
 void rotary(Trials& trials) {
   Trial& t = trials.emplace_back("apply_rotary_emb");
   const Array q = random({1, 3, 2, 6}), k = random({1, 3, 1, 6}), c = random({3, 3}, -1, 1), s = random({3, 3}, 0, 1);
@@ -107,6 +118,7 @@ void add_attention(Trials& trials) {
     cached(trials, route, {3, 4, 16, true});
   }
   plain(trials);
+  masked(trials);
   rotary(trials);
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "base/error.h"
 #include "server/api/embeddings.h"
 #include "server/service.h"
 
@@ -8,11 +9,17 @@ namespace {
 // One text of a request at a time, so that answers go on in between.
 class EmbeddingsTask : public Task {
  public:
-  EmbeddingsTask(EncoderPtr encoder, EmbeddingsRequest request, std::shared_ptr<http::Reply> reply)
-      : encoder_(std::move(encoder)), request_(std::move(request)), reply_(std::move(reply)) {}
+  EmbeddingsTask(EncoderPtr encoder, EmbeddingsRequest request, std::shared_ptr<http::Reply> reply,
+                 std::chrono::seconds time)
+      : encoder_(std::move(encoder)),
+        request_(std::move(request)),
+        reply_(std::move(reply)),
+        deadline_(Job::Clock::now() + time) {}
 
   bool wanted() const override { return !reply_->gone(); }
   Result<bool> step() override {
+    if (Job::Clock::now() >= deadline_)
+      return pteron::fail(ErrorKind::cancelled, "the request took longer than the server allows");
     TRY(auto vector, encoder_->encoder.embed(request_.inputs[vectors_.size()]));
     vectors_.push_back(std::move(vector));
     if (vectors_.size() < request_.inputs.size()) return true;
@@ -25,6 +32,7 @@ class EmbeddingsTask : public Task {
   EncoderPtr encoder_;
   EmbeddingsRequest request_;
   std::shared_ptr<http::Reply> reply_;
+  Job::Clock::time_point deadline_;
   std::vector<std::vector<f32>> vectors_;
 };
 
@@ -43,7 +51,8 @@ void Service::embeddings(const http::Request& request, const std::shared_ptr<htt
                    .param = "model",
                    .code = "model_not_found"};
   auto wanted = read_embeddings(fields, encoder->encoder, options_.limits);
-  if (!scheduler_.submit(std::make_unique<EmbeddingsTask>(encoder, std::move(wanted), reply))) refuse_full();
+  if (!scheduler_.submit(std::make_unique<EmbeddingsTask>(encoder, std::move(wanted), reply, options_.limits.time)))
+    refuse_full();
 }
 
 }  // namespace pteron::server

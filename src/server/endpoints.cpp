@@ -25,11 +25,20 @@ Json describe(const std::string& id, i64 created, u32 context) {
   return {{"id", id}, {"object", "model"}, {"created", created}, {"owned_by", "pteron"}, {"context_length", context}};
 }
 Json describe(const ServedModel& model) { return describe(model.id, model.created, model.model.info().context); }
-Json describe(const ServedEncoder& model) { return describe(model.id, model.created, model.encoder.context()); }
+Json describe(const ServedEncoder& model) {
+  Json out = describe(model.id, model.created, model.encoder.context());
+  out["dimensions"] = model.encoder.width();
+  return out;
+}
 
-const Tokenizer& tokenizer_of(const ServedModel& model) {
-  if (!model.model.tokenizer()) refuse("model", "the model '", model.id, "' has no tokenizer");
-  return *model.model.tokenizer();
+// A copy, which is the same tokenizer.
+Tokenizer read_tokenizer(const Fields& fields, const ModelTable& models) {
+  const std::string id = fields.text("model").value_or("");
+  const EncoderPtr encoder = id.empty() ? nullptr : models.find_encoder(id);
+  const ModelPtr model = encoder ? nullptr : read_model(fields, models);
+  const Tokenizer* found = encoder ? encoder->encoder.tokenizer() : model->model.tokenizer();
+  if (!found) refuse("model", "the model '", encoder ? encoder->id : model->id, "' has no tokenizer");
+  return *found;
 }
 
 }  // namespace
@@ -51,22 +60,22 @@ void Service::list_models(const http::Request& request, const std::shared_ptr<ht
 void Service::tokenize(const http::Request& request, const std::shared_ptr<http::Reply>& reply) {
   const Json body = parse_body(request.body);
   const Fields fields(body);
-  const ModelPtr model = read_model(fields, models_);
+  const Tokenizer tokenizer = read_tokenizer(fields, models_);
   const auto content = fields.text("content");
   if (!content) refuse("content", "'content' is missing");
   const EncodeOptions options{.add_special = fields.boolean("add_special").value_or(false),
                               .parse_special = fields.boolean("parse_special").value_or(true)};
-  const auto tokens = value_or_refuse(tokenizer_of(*model).encode(*content, options), "content");
+  const auto tokens = value_or_refuse(tokenizer.encode(*content, options), "content");
   reply->send({.body = to_text({{"tokens", tokens}})});
 }
 
 void Service::detokenize(const http::Request& request, const std::shared_ptr<http::Reply>& reply) {
   const Json body = parse_body(request.body);
   const Fields fields(body);
-  const ModelPtr model = read_model(fields, models_);
+  const Tokenizer tokenizer = read_tokenizer(fields, models_);
   fields.require("tokens");
-  const auto tokens = read_tokens(*fields.list("tokens"), "tokens", model->model.info().vocab_size);
-  const std::string text = value_or_refuse(tokenizer_of(*model).decode(tokens, false), "tokens");
+  const auto tokens = read_tokens(*fields.list("tokens"), "tokens", tokenizer.vocab_size());
+  const std::string text = value_or_refuse(tokenizer.decode(tokens, false), "tokens");
   reply->send({.body = to_text({{"content", text}})});
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Conversations with a language model. An answer is start, then steps of begin, the browser works, finish, piece.
+// Conversations with a language model, in a module of their own (pteron_language.wasm). An answer is start, then steps
+// of begin, the browser works, finish, piece.
 #include "wasm/abi.h"
 
 #include <pteron/chat.h>
@@ -14,19 +15,6 @@ struct ChatHandle {
 };
 
 namespace {
-
-Result<ModelInfo> language_of(Program& program) {
-  for (const MethodInfo& method : program.methods())
-    if (method.name == "forward")
-      return ModelInfo::read(method, [&](std::string_view name) { return program.constant(name); });
-  return unsupported("the program has no method 'forward', so it is no language model");
-}
-
-Json describe(const ModelInfo& info) {
-  return {{"vocabulary", info.vocab_size},
-          {"contextTokens", info.context},
-          {"methodOptions", wasm::describe(info.method_options())}};
-}
 
 Result<ChatHandle*> create(ProgramHandle& program, Bytes tokenizer, std::string_view chat_template) {
   TRY(Tokenizer words, within(Tokenizer::load(tokenizer), "tokenizer"));
@@ -101,13 +89,6 @@ Status start(ChatHandle& chat, std::string_view request) {
 Error no_answer() { return {ErrorKind::invalid, "no answer is under way; call start first", {}}; }
 
 }  // namespace
-
-PTERON_EXPORT(pteron_program_language) Answer program_language(ProgramHandle* program) {
-  Program* opened = program->stream.program();
-  if (!opened) return program->engine.fail({ErrorKind::invalid, "the program is not open yet", {}});
-  const auto info = language_of(*opened);
-  return info ? program->engine.tell(describe(*info)) : program->engine.fail(info.error());
-}
 
 PTERON_EXPORT(pteron_chat_create)
 ChatHandle* create_chat(ProgramHandle* program, const std::byte* tokenizer, u32 bytes, const char* chat_template,

@@ -14,10 +14,7 @@ namespace {
 using reference::Array;
 using reference::Noise;
 
-constexpr u32 few_runs = 8, many_runs = 200;
 constexpr f64 margin = 4;
-
-using Outputs = std::vector<std::vector<Array>>;  // by step
 
 Outputs run_reference(const std::vector<std::byte>& program, const Sample& sample, Noise noise) {
   reference::Method method(program, noise);
@@ -30,15 +27,12 @@ Outputs run_reference(const std::vector<std::byte>& program, const Sample& sampl
   return out;
 }
 
-// Values, and how far runs with noise are off each: infinity where they are sometimes finite and sometimes not.
-struct Expected {
-  Outputs values, slack;
-};
-
 bool same_kind(f64 a, f64 b) {
   if (std::isfinite(a) || std::isfinite(b)) return std::isfinite(a) && std::isfinite(b);
   return std::isnan(a) ? std::isnan(b) : a == b;
 }
+
+}  // namespace
 
 Expected expect(const std::vector<std::byte>& program, const Sample& sample, u32 runs) {
   Expected out;
@@ -60,6 +54,8 @@ Expected expect(const std::vector<std::byte>& program, const Sample& sample, u32
   return out;
 }
 
+namespace {
+
 f64 last_place(DType dtype, f64 v) {
   if (dtype == DType::f16) return std::max(std::abs(v) * 0x1p-10, 0x1p-24);
   return is_float(dtype) ? std::max(std::abs(v) * 0x1p-23, f64(std::numeric_limits<f32>::min())) : 0;
@@ -77,11 +73,7 @@ std::string difference(const Array& actual, const Array& expected, const Array& 
   return "";
 }
 
-struct EngineRun {
-  std::string error;
-  bool loaded = false;
-  Outputs outputs;
-};
+}  // namespace
 
 EngineRun run_engine(const std::vector<std::byte>& program, const Sample& sample, LoadOptions options) {
   EngineRun out;
@@ -115,6 +107,8 @@ std::string difference(const EngineRun& run, const Expected& expected, bool may_
   }
   return "";
 }
+
+namespace {
 
 // A graph and what is known about its results.
 class Comparison {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "differential/random/sample.h"
+#include "differential/reference/array.h"
 
 namespace pteron::differential {
 
@@ -22,5 +23,21 @@ std::string disagreement(const Sample& sample);
 
 // The same as a failure of the test.
 void expect_agreement(const test::GraphBuilder& graph, std::vector<Step> steps);
+
+// The parts of it.
+using Outputs = std::vector<std::vector<reference::Array>>;  // by step
+// Values, and how far runs with noise are off each: infinity where they are sometimes finite and sometimes not.
+struct Expected {
+  Outputs values, slack;
+};
+constexpr u32 few_runs = 8, many_runs = 200;
+Expected expect(const std::vector<std::byte>& program, const Sample& sample, u32 runs);
+struct EngineRun {
+  std::string error;
+  bool loaded = false;
+  Outputs outputs;
+};
+EngineRun run_engine(const std::vector<std::byte>& program, const Sample& sample, LoadOptions options);
+std::string difference(const EngineRun& run, const Expected& expected, bool may_be_refused);
 
 }  // namespace pteron::differential

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Random graphs: the engine with all passes on and with all off against the reference interpreter.
 #include "differential/agreement.h"
+#include "differential/crashes.h"
 #include "differential/options.h"
 #include "differential/random/firings.h"
 #include "differential/random/shrink.h"
@@ -8,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include <cinttypes>
-#include <csignal>
 #include <cstdio>
 #include <set>
 
@@ -17,20 +17,7 @@ namespace {
 
 constexpr u32 shrink_tries = 600;
 
-volatile std::sig_atomic_t running_high, running_low;
-
-// A graph that ends the process would take its seed along.
-void report_crash(int signal) {
-  std::printf("\ncrashed in the graph of seed %" PRIu64 "\n", u64(u32(running_high)) << 32 | u32(running_low));
-  std::fflush(stdout);
-  std::signal(signal, SIG_DFL);
-  std::raise(signal);
-}
-
-void remember(u64 seed) {
-  running_high = std::sig_atomic_t(u32(seed >> 32));
-  running_low = std::sig_atomic_t(u32(seed));
-}
+constexpr u32 patience = 120;  // seconds for one graph
 
 void report(u64 seed, const Choices& choices, const std::string& problem) {
   const Passes passes = disagreement(sample_of(choices.made()), Passes::on).empty() ? Passes::off : Passes::on;
@@ -41,16 +28,18 @@ void report(u64 seed, const Choices& choices, const std::string& problem) {
 }
 
 void check(u64 first, u32 graphs, bool expect_firings) {
-  for (int signal : {SIGSEGV, SIGFPE, SIGABRT}) std::signal(signal, report_crash);
+  catch_crashes();
   Firings firings;
   u32 failures = 0, ops = 0;
   for (u64 seed = first; seed < first + graphs; ++seed) {
-    remember(seed);
     Choices choices(seed);
     const Sample sample = sample_of(choices);
     ops += u32(sample.graph.graph.calls.size());
     firings.count(sample);
-    const std::string problem = disagreement(sample);
+    const std::string problem = [&] {
+      const Patience limit(seed, patience);
+      return disagreement(sample);
+    }();
     if (problem.empty()) continue;
     if (++failures <= options().shrink)
       report(seed, choices, problem);

@@ -4,10 +4,9 @@
 
 usage: core_aten.py HEADER [--write]
 """
-import pathlib
-import sys
-
 import torch
+
+from generated_header import keep
 
 HEAD = """// SPDX-License-Identifier: BSD-3-Clause
 // Core ATen: every op that torch {version} tags so, how programs name it, and why Pteron has no kernel for it where it has
@@ -78,13 +77,4 @@ def header() -> str:
     return text + "};\n// clang-format on\n\n}  // namespace pteron::test\n"
 
 
-def main() -> None:
-    path = pathlib.Path(sys.argv[1])
-    expected = header()
-    if "--write" in sys.argv:
-        path.write_text(expected)
-    elif path.read_text() != expected:
-        sys.exit(f"{path} is not the core ATen of torch {torch.__version__}; run {sys.argv[0]} {path} --write")
-
-
-main()
+keep(header(), f"the core ATen of torch {torch.__version__}")

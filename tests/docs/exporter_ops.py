@@ -4,10 +4,10 @@
 
 usage: exporter_ops.py HEADER [--write]
 """
-import pathlib
-import sys
 import textwrap
 from importlib.metadata import version
+
+from generated_header import keep
 
 HEAD = """// SPDX-License-Identifier: BSD-3-Clause
 // What ExecuTorch's Vulkan partitioner registers, as programs name it: aten ops with the overload that writes to `out`,
@@ -73,13 +73,4 @@ def header() -> str:
     return text + "};\n// clang-format on\n\n}  // namespace pteron\n"
 
 
-def main() -> None:
-    path = pathlib.Path(sys.argv[1])
-    expected = header()
-    if "--write" in sys.argv:
-        path.write_text(expected)
-    elif path.read_text() != expected:
-        sys.exit(f"{path} is not what ExecuTorch {version('executorch')} registers; run {sys.argv[0]} {path} --write")
-
-
-main()
+keep(header(), f"what ExecuTorch {version('executorch')} registers")

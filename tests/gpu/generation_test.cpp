@@ -26,18 +26,28 @@ std::string run(Generation& answer) {
 
 TEST(Generation, GreedyReadsBackOneTokenAndEqualsAllLogits) {
   const LanguageModel model = tiny_model();
-  Session session = *model.session(), other = *model.session();
+  Session session = *model.session(), other = *model.session(), third = *model.session();
   auto best = start(model, session, "Once upon a time", {.max_tokens = 20, .ignore_end = true});
-  // Log-probabilities need all of them.
+  auto scored = start(model, third, "Once upon a time",
+                      {.sampling = {.temperature = 0, .logprobs = 3}, .max_tokens = 20, .ignore_end = true});
   auto all = start(model, other, "Once upon a time",
-                   {.sampling = {.temperature = 0, .logprobs = 3}, .max_tokens = 20, .ignore_end = true});
+                   {.sampling = {.temperature = 0, .logprobs = 200}, .max_tokens = 20, .ignore_end = true});
   EXPECT_EQ(run(best), run(all));
+  EXPECT_EQ(run(scored), all.text());
   EXPECT_TRUE(std::ranges::equal(best.tokens(), all.tokens()));
   EXPECT_EQ(best.stats().readback, Readback::best);
   EXPECT_LE(best.stats().read_back_bytes, 64u);
   EXPECT_EQ(all.stats().readback, Readback::logits);
-  EXPECT_EQ(all.piece().top.size(), 3u);
+  EXPECT_EQ(all.piece().top.size(), 200u);
   EXPECT_EQ(all.piece().top[0].token, *all.piece().token);
+  EXPECT_EQ(scored.stats().readback, Readback::scored);
+  EXPECT_LT(scored.stats().read_back_bytes, all.stats().read_back_bytes / 2);
+  EXPECT_NEAR(scored.piece().logprob, all.piece().logprob, 1e-5);
+  ASSERT_EQ(scored.piece().top.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(scored.piece().top[i].token, all.piece().top[i].token);
+    EXPECT_NEAR(scored.piece().top[i].logprob, all.piece().top[i].logprob, 1e-5);
+  }
   EXPECT_EQ(best.reason(), StopReason::max_tokens);
   EXPECT_EQ(best.stats().answer_tokens, 20u);
 }
@@ -54,9 +64,11 @@ TEST(Generation, ASeedGivesTheSameAnswerWhereverItIsSampled) {
     return std::vector<u32>(generation.tokens().begin(), generation.tokens().end());
   };
   const auto on_gpu = answer(with_top_k, Readback::candidates);
-  SamplerOptions on_host = with_top_k;
-  on_host.logprobs = 0;
+  SamplerOptions on_host = with_top_k, with_logprobs = with_top_k;
+  on_host.logprobs = 200;
+  with_logprobs.logprobs = 0;
   EXPECT_EQ(answer(on_host, Readback::logits), on_gpu);
+  EXPECT_EQ(answer(with_logprobs, Readback::scored), on_gpu);
   EXPECT_EQ(answer(with_top_k, Readback::candidates), on_gpu);
   SamplerOptions other_seed = with_top_k;
   other_seed.seed = 8;

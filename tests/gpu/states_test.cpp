@@ -37,6 +37,21 @@ TEST(States, EightMethodsOfOneProgramCostOneWorkingMemory) {
   EXPECT_EQ(others.back().stats().working_bytes, one.working_bytes);
 }
 
+TEST(States, ACloneMakesItsCachesOnceAndNothingElse) {
+  const Device fresh = *Device::open({});
+  Llama llama("rope_llama", {.device = fresh});
+  (void)llama.logits(tokens(1, 5), 0);
+  const GpuUsage before = fresh.usage();
+  const auto clone = llama.method->clone();
+  ASSERT_TRUE(clone.has_value()) << clone.error().to_string();
+  const GpuUsage after = fresh.usage();
+  EXPECT_EQ(after.buffer_bytes - before.buffer_bytes, clone->stats().gpu_bytes);
+  EXPECT_EQ(after.creates - before.creates, after.buffers - before.buffers);
+  EXPECT_EQ(after.peak_buffer_bytes, after.buffer_bytes);  // not even for a moment
+  EXPECT_EQ(after.pipelines, before.pipelines);
+  EXPECT_EQ(after.bind_groups, before.bind_groups);
+}
+
 TEST(States, ConversationsThatTakeTurnsDoNotSeeEachOther) {
   constexpr u32 count = 3, turns = 6;
   Llama llama;

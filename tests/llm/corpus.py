@@ -138,9 +138,14 @@ def repeats(rng):
 KINDS = [prose, prose, mixed, code, emoji, white_space, numbers, marks, look_alikes, controls, anything, contractions, repeats]
 
 
+def used_codes():
+    """Code points of the planes that are in use."""
+    return [c for c in (*range(0x33480), *range(0xE0000, 0xE01F0)) if not 0xD800 <= c <= 0xDFFF]
+
+
 def every_character():
-    """Each code point of the planes that are in use, between letters and alone."""
-    used = [c for c in (*range(0x33480), *range(0xE0000, 0xE01F0)) if not 0xD800 <= c <= 0xDFFF]
+    """Each of them, between letters and alone."""
+    used = used_codes()
     for start in range(0, len(used), 64):
         yield "".join(f"a{chr(c)} {chr(c)}" for c in used[start : start + 64])
 

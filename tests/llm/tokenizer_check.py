@@ -305,6 +305,31 @@ def test_gguf_byte_level():
         compare(pre, tokenizer, path, CORPUS)
 
 
+def word_piece(normalizer, words):
+    """With BERT's parts and tokens for words and for single characters, so that every change to one is seen."""
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    tokens = dict.fromkeys([*special, *words, *(f"{prefix}{chr(c)}" for c in corpus.used_codes() for prefix in ("", "##"))])
+    tokenizer = Tokenizer(models.WordPiece({token: i for i, token in enumerate(tokens)}, unk_token="[UNK]", max_input_chars_per_word=100))
+    tokenizer.normalizer, tokenizer.pre_tokenizer, tokenizer.decoder = normalizer, pre_tokenizers.BertPreTokenizer(), decoders.WordPiece()
+    tokenizer.add_special_tokens(special)
+    tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", pair="$A $B", special_tokens=[("[CLS]", 2), ("[SEP]", 3)])
+    return tokenizer
+
+
+def test_word_piece():
+    rng = random.Random(4)
+    parts = {text[i : i + rng.randint(2, 6)] for text in SOME for i in range(0, len(text), 5)}
+    words = [prefix + part for part in sorted(parts) if not part.isspace() for prefix in ("", "##")]
+    for name, normalizer in (
+        ("uncased", normalizers.BertNormalizer()),
+        ("cased", normalizers.BertNormalizer(lowercase=False)),
+        ("accents kept", normalizers.BertNormalizer(strip_accents=False)),
+        ("as it is", normalizers.BertNormalizer(clean_text=False, handle_chinese_chars=False, strip_accents=False, lowercase=False)),
+    ):
+        tokenizer = word_piece(normalizer, words)
+        compare(name, tokenizer, saved(tokenizer), CORPUS + CHARACTERS + LONG + ["a" * 100, "a" * 101, "don't ' do not , you 're ? n't"])
+
+
 def test_bad_utf8():
     bad = [b"\xff", b"abc\xc3", b"\xc3\x28", b"ok \xe2\x82", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xc0\xaf", b"a\x80b", b"\xf8\x88\x80\x80\x80"]
     for item, (ids, message) in zip(bad, TOOL.run(real_file("gpt2"), bad)):
@@ -319,11 +344,11 @@ def test_bad_files():
     model = lambda **parts: {**small, "model": {**small["model"], **parts}}
     for content, words in (
         (b"", "empty"), (b"hello", "neither"), (b"GGUF\x03\0\0\0", "GGUF model"), (b"version https://git-lfs.github.com/spec/v1\n", "git lfs pull"),
-        (json.dumps(small)[:2000].encode(), "not valid JSON at byte"), ({"bos_token": "<s>"}, "no 'model'"), (model(type="WordPiece"), "WordPiece"),
+        (json.dumps(small)[:2000].encode(), "not valid JSON at byte"), ({"bos_token": "<s>"}, "no 'model'"), (model(type="WordLevel"), "WordLevel"),
         (model(merges=["a zzz"]), "'zzz'"), (model(merges=["! !"]), "makes '!!'"), (model(merges=["a"]), "two parts"),
         (model(vocab={"a": 1, "b": 1}), "two tokens"), (model(vocab={"a": 10**9}), "number 1000000000"), (model(vocab={}), "no tokens"),
         (change(pre_tokenizer={"type": "Split", "pattern": {"Regex": r"(?<=a)b"}, "behavior": "Isolated"}), "(?<=a)b"),
-        (change(pre_tokenizer={"type": "BertPreTokenizer"}), "BertPreTokenizer"), (change(normalizer={"type": "Nmt"}), "Nmt"),
+        (change(pre_tokenizer={"type": "UnicodeScripts"}), "UnicodeScripts"), (change(normalizer={"type": "Nmt"}), "Nmt"),
         (change(normalizer={"type": "Precompiled", "precompiled_charsmap": ""}), "SentencePiece file"), (change(decoder={"type": "CTC"}), "CTC"),
         (change(added_tokens=[{"id": 5, "content": "<x>"}]), "contradicts"), (b"\n\x05\n\x03<s", "truncated"), (b"IQ== 0\nIg== 1\n", "no token for byte 0"),
         (b"IQ== 0\nIg==\n", "line 2"), (b"IQ== 0\nIQ== 1\n", "two numbers"),

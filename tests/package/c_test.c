@@ -2,6 +2,7 @@
  * The C interface, used from C. usage: c_test DATA_FOLDER */
 #include <pteron/c.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -213,6 +214,23 @@ static void language_models_answer(const char* data) {
   pteron_llm_release(NULL);
 }
 
+/* The vector is torch's. */
+static void encoders_embed(const char* data) {
+  static const uint32_t text[] = {1, 2};
+  static float vector[16];
+  pteron_llm* llm = NULL;
+  pteron_session* session = NULL;
+  CHECK(pteron_llm_load(file(data, "encoder_tiny/static.pte"), NULL, NULL, NULL, &llm, &error) == PTERON_OK);
+  CHECK(pteron_llm_width(llm) == 16 && pteron_llm_context(llm) == 32);
+  CHECK(pteron_llm_embed(llm, text, 2, vector, 16, &error) == PTERON_OK);
+  CHECK(fabsf(vector[0] + 0.2210029f) < 1e-5f && fabsf(vector[15] + 0.4231324f) < 1e-5f);
+  CHECK_ERROR(pteron_llm_embed(llm, text, 2, vector, 5, &error), PTERON_INVALID, "room for 5");
+  CHECK_ERROR(pteron_llm_embed(llm, text, 0, vector, 16, &error), PTERON_INVALID, "has 0 tokens");
+  CHECK_ERROR(pteron_session_create(llm, &session, &error), PTERON_UNSUPPORTED, "writes none");
+  pteron_llm_release(llm);
+  CHECK(pteron_llm_width(NULL) == 0);
+}
+
 static pteron_argument described(int32_t kind, uint32_t count) {
   pteron_argument out;
   memset(&out, 0, sizeof out);
@@ -256,6 +274,7 @@ int main(int argc, char** argv) {
   programs_run(argv[1]);
   programs_come_from_memory(argv[1]);
   language_models_answer(argv[1]);
+  encoders_embed(argv[1]);
   errors_have_kinds(argv[1]);
   nothing_is_no_object();
   exporters_can_ask();

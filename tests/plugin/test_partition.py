@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from executorch.backends.vulkan.partitioner.vulkan_partitioner import VulkanPartitioner
 from executorch.exir import to_edge_transform_and_lower
+from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
 from torch.export import Dim
 
 STOCK = """
@@ -220,6 +221,43 @@ class Partition(unittest.TestCase):
         ours = partitioner()
         lower(Module(lambda m, x: torch.nonzero(x)), (torch.tensor([0.0, 1]),), ours)
         self.assertRegex(ours.report(), r"^aten\.nonzero\.default: .+")
+
+    def test_masks_that_choose_elements_stay_outside(self):
+        ours = partitioner()
+        program = lower(Module(lambda m, x: x[x > 0].sum()), (torch.randn(5),), ours)
+        self.assertIn("aten::index", outside(program))
+        self.assertRegex(ours.report(), r"aten\.index\.Tensor: axis 0 is indexed by a mask, so that only its contents tell the size of the result")
+
+    def test_a_constant_that_is_a_result_too(self):
+        module = Module(lambda m, x: (x @ m.w, m.w), w=torch.randn(4, 3))
+        self.check(lower(module, (torch.randn(2, 4),)), module, (torch.randn(2, 4),))
+
+    def test_a_buffer_that_an_op_outside_reads(self):
+        from executorch.exir.dialects._ops import ops
+
+        def step(m, x):
+            seen = m.sum.relu()
+            m.sum.add_(x)
+            return seen + m.sum * 2
+
+        module = Module(step, sum=torch.zeros(3))
+        program = lower(module, (torch.ones(3),), partitioner(operator_blocklist=[ops.edge.aten.relu.default]))
+        self.assertIn("aten::relu", outside(program))
+        loaded = _load_for_executorch_from_buffer(program.buffer)
+        for i in range(3):
+            x = torch.full((3,), i - 0.5)
+            torch.testing.assert_close(loaded.forward((x,))[0], module(x))
+
+    def test_attention_stays_whole_where_the_engine_computes_it(self):
+        def attend(m, q):
+            return torch.nn.functional.scaled_dot_product_attention(q, q, q, is_causal=True)
+
+        for width, name in ((8, b"scaled_dot_product_attention"), (600, b"aten._softmax")):  # heads may have 512 elements
+            q = torch.randn(1, 2, 3, width)
+            program = lower(Module(attend), (q,))
+            self.assertEqual(outside(program), [])
+            self.assertIn(name, program.buffer)
+            self.check(program, Module(attend), (q,))
 
     def test_lists_of_ops(self):
         from executorch.exir.dialects._ops import ops

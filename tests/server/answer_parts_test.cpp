@@ -67,6 +67,14 @@ TEST(AnswerParts, ABareObjectIsACall) {
   EXPECT_EQ(parts_of(R"({"name": "f", "id": 7, "parameters": {"a": 1}} )", CallForm::forced), R"([0:f]{"a": 1})");
 }
 
+TEST(AnswerParts, ForcedCallsMayFollowEachOther) {
+  EXPECT_EQ(
+      parts_of("{\"name\": \"f\", \"arguments\": {}}\n</tool_call>\n<tool_call>\n{\"name\": \"g\", \"arguments\": "
+               "{\"x\": 1}}\n</tool_call>",
+               CallForm::forced),
+      "[0:f]{}[1:g]{\"x\": 1}");
+}
+
 TEST(AnswerParts, WhatIsNoCallAfterAllIsText) {
   EXPECT_EQ(parts_of("{1, 2}", CallForm::bare), "{1, 2}");
   EXPECT_EQ(parts_of("{\"age\": 3}", CallForm::bare), "{\"age\": 3}");

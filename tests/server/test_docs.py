@@ -32,8 +32,7 @@ class Page(unittest.TestCase):
         self.assertEqual(len(json.loads(self.run_here("bash", "-c", models))["data"]), 1)
 
     def test_python(self):
-        (block,) = blocks("python")
-        self.run_here(sys.executable, "-c", block)
+        self.run_here(sys.executable, "-c", blocks("python")[0])  # the one of embeddings has a test of its own
 
     def test_every_endpoint_is_listed_and_there(self):
         paths = {path for row in re.findall(r"^\| `(?:GET|POST) (.*?) \|", PAGE, re.M) for path in re.findall(r"(/[\w/]*)`", row + "`")}

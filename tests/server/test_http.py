@@ -71,6 +71,18 @@ class BadInput(unittest.TestCase):
             (b"POST /tokenize HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
             (b"POST /tokenize HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}x\r\n", 400),
             (b"POST /tokenize HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nffffffff\r\n", 413),
+            (b"POST /tokenize HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n", 400),
+            (b"POST /tokenize HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0x2\r\n{}\r\n", 400),
+            (b"POST /tokenize HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2;" + b"a" * 100000, 400),
+            (b"POST /tokenize HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n" + b"A: b\r\n" * 20000, 431),
+            (b"POST /tokenize HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 501),
+            (b"POST /tokenize HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked, identity\r\n\r\n", 501),
+            (b"POST /tokenize HTTP/1.1\r\nHost: a\r\nContent-Length: +2\r\n\r\n{}", 400),
+            (b"POST /tokenize HTTP/1.1\r\nHost: a\r\nContent-Length: 2, 2\r\n\r\n{}", 400),
+            (b"POST /tokenize HTTP/1.1\r\nHost: a\r\nContent-Length : 2\r\n\r\n{}", 400),
+            (b"GET  /health HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+            (b"CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+            (b"OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", 400),
         ):
             self.assertEqual(self.raw(data), [status], data[:60])
 

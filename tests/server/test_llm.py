@@ -16,6 +16,7 @@ import pteron.llm
 
 DATA = Path(sys.argv.pop(1)).resolve()
 LLAMA = DATA / "llama_tiny" / "rope_llama"
+ENCODER = DATA / "encoder_tiny"
 RUNS = json.loads((LLAMA / "manifest.json").read_text())["runs"]
 
 
@@ -84,9 +85,30 @@ class LanguageModel(unittest.TestCase):
         with self.assertRaisesRegex(pteron.Error, "language model"):
             pteron.LLM(DATA / "ops" / "add" / "itself" / "model.pte")
 
+    def test_an_encoder_gives_the_vectors_of_torch(self):
+        for name in ("dynamic", "static"):
+            encoder = pteron.LLM(ENCODER / f"{name}.pte", tokenizer=DATA / "tiny_tokenizer" / "tokenizer.json")
+            self.assertEqual((encoder.width, encoder.context), (16, 32))
+            golden = json.loads((ENCODER / "golden.json").read_text())
+            rows = encoder.embed([np.array(item["tokens"]) for item in golden])
+            np.testing.assert_allclose(rows, [item["vector"] for item in golden], atol=1e-5)
+            np.testing.assert_array_equal(encoder.embed("One"), encoder.embed(np.array(encoder.encode("One"))))
+            self.assertEqual(encoder.embed([]).shape, (0, 16))
+        for call, words in (
+            (lambda: encoder.embed("word " * 500), "from 1 to 32"),
+            (lambda: encoder.embed(np.array([], np.uint32)), "has 0 tokens"),
+            (lambda: encoder.embed(np.array([99999])), "99999"),
+            (lambda: encoder.generate("One"), "writes none"),
+            (lambda: encoder.chat("One"), "writes none"),
+            (lambda: self.llm.embed("One"), "load an encoder"),
+        ):
+            with self.assertRaisesRegex(pteron.Error, words):
+                call()
+
     def test_the_examples_of_the_documentation(self):
         with tempfile.TemporaryDirectory() as folder:
             shutil.copy(LLAMA / "model.pte", Path(folder) / "llama.pte")
+            shutil.copy(ENCODER / "dynamic.pte", Path(folder) / "encoder.pte")
             shutil.copytree(DATA / "tiny_tokenizer", folder, dirs_exist_ok=True)
             before = os.getcwd()
             os.chdir(folder)

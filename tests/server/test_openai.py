@@ -187,14 +187,33 @@ class Structured(WithClient):
 
     def test_a_tool_that_is_asked_for_is_called(self):
         for choice in ("required", {"type": "function", "function": {"name": "weather"}}):
-            answer = self.chat(tools=[WEATHER, CLOCK] if choice != "required" else [WEATHER], tool_choice=choice, max_tokens=100, temperature=1, seed=2).choices[0]
+            tools = [WEATHER, CLOCK] if choice != "required" else [WEATHER]
+            answer = self.chat(tools=tools, tool_choice=choice, parallel_tool_calls=False, max_tokens=100, temperature=1, seed=2).choices[0]
             (call,) = answer.message.tool_calls
             self.assertEqual((call.function.name, answer.finish_reason, answer.message.content), ("weather", "tool_calls", None))
             self.assertIn(json.loads(call.function.arguments)["city"], ("Oslo", "Rome"))
             self.assertTrue(call.id.startswith("call_"))
 
+    def test_several_tools_may_be_called_at_once(self):
+        more = {str(self.server.post("/tokenize", {"content": "\n"})[2]["tokens"][0]): 100}  # what follows a call, rather than the end
+        nothing = {"type": "object", "properties": {}, "additionalProperties": False}  # the tiny model's context holds little
+        tools = [{"type": "function", "function": {"name": name, "parameters": nothing}} for name in "ab"]
+        asked = {"tools": tools, "tool_choice": "required", "logit_bias": more, "max_tokens": 95, "temperature": 1, "seed": 2}
+        answer = self.chat(**asked).choices[0]
+        calls = answer.message.tool_calls
+        self.assertGreater(len(calls), 1)
+        self.assertEqual(len({call.id for call in calls}), len(calls))
+        for call in calls[:-1]:  # the last one may be cut
+            self.assertIn(call.function.name, ("a", "b"))
+            self.assertEqual(json.loads(call.function.arguments), {})
+        deltas = [call for chunk in self.chat(**asked, stream=True) for call in chunk.choices[0].delta.tool_calls or []]
+        self.assertEqual([(d.index, d.function.name) for d in deltas if d.id], [(i, call.function.name) for i, call in enumerate(calls)])
+        for i, call in enumerate(calls):
+            self.assertEqual("".join(d.function.arguments or "" for d in deltas if d.index == i), call.function.arguments)
+
     def test_calls_stream(self):
-        chunks = [c.choices[0] for c in self.chat(tools=[WEATHER, CLOCK], tool_choice="required", max_tokens=100, temperature=1, seed=2, stream=True)]
+        asked = {"tools": [WEATHER, CLOCK], "tool_choice": "required", "parallel_tool_calls": False}
+        chunks = [c.choices[0] for c in self.chat(**asked, max_tokens=100, temperature=1, seed=2, stream=True)]
         deltas = [call for chunk in chunks for call in chunk.delta.tool_calls or []]
         self.assertTrue(deltas[0].id and deltas[0].function.name in ("weather", "clock") and deltas[0].index == 0)
         self.assertTrue(all(d.id is None and d.function.name is None and d.index == 0 for d in deltas[1:]))
@@ -243,7 +262,7 @@ class Responses(WithClient):
     def test_calls(self):
         # Tools of other kinds are left out.
         tools = [flat(WEATHER), {"type": "web_search"}]
-        answer = self.ask(tools=tools, tool_choice="required", max_output_tokens=100)
+        answer = self.ask(tools=tools, tool_choice="required", parallel_tool_calls=False, max_output_tokens=100)
         (call,) = answer.output
         self.assertEqual((call.type, call.name, answer.status), ("function_call", "weather", "completed"))
         self.assertTrue(call.id.startswith("fc_") and call.call_id.startswith("call_"))

@@ -79,6 +79,31 @@ class Running(unittest.TestCase):
             self.assertEqual(server.wait_for_metric("pteron_active", 0), 0)
             self.assertLess(server.metric("pteron_session_bytes"), 2 << 20)
 
+    def test_states_outlive_the_server(self):
+        question = "word " * 20
+
+        def ask(server):
+            answer = server.chat(question)[2]
+            return answer["choices"][0]["message"]["content"], answer["usage"]["prompt_tokens_details"]["cached_tokens"]
+
+        with tempfile.TemporaryDirectory() as folder:
+            states = Path(folder) / "states"
+            with Server("-q", "--cache-dir", states) as server:
+                said, cached = ask(server)
+                self.assertEqual(cached, 0)
+                self.assertEqual(server.stop(), 0)
+            (file,) = states.iterdir()
+            good = file.read_bytes()
+            with Server("-q", "--cache-dir", states) as server:
+                self.assertEqual(ask(server)[0], said)
+                self.assertGreater(server.metric("pteron_cached_tokens_total"), 30)
+                self.assertEqual(server.log(), "")
+            for damaged in (good[:-1], good[:200], good[:2000] + b"?" + good[2001:], b"?" + good[1:]):
+                file.write_bytes(damaged)
+                with Server("-q", "--cache-dir", states) as server:
+                    self.assertEqual(ask(server), (said, 0))
+                    self.assertIn(f"{file} is ignored: ", server.log())
+
     def test_sigterm_lets_answers_end(self):
         with Server("-q") as server:
             stream = Stream(server)

@@ -90,6 +90,43 @@ TEST(Compile, RefusesValuesThatNobodyProduces) {
   expect_error(output, "graph output 0 is never produced");
 }
 
+// A pass that joins the two linears would put the second one's write before the read.
+TEST(Compile, RefusesAReadThatComesBeforeItsWrite) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {1, 8})), one = b.integer(1);
+  const u32 early = b.tensor(DType::f32, {1, 8}), y = b.tensor(DType::f32, {1, 8});
+  b.op("aten.add.Tensor", {x, early, one, y});
+  b.op("aten.neg.default", {x, early});
+  b.output(y);
+  expect_error(b, "value 2 is read before any op has produced it");
+}
+
+TEST(Compile, RefusesInputsThatAreConstantsOrOneValue) {
+  GraphBuilder constant;
+  constant.output(constant.input(constant.constant<f32>(DType::f32, {2}, {1, 2})));
+  expect_error(constant, "graph input 0 is a constant");
+  GraphBuilder twice;
+  const u32 x = twice.input(twice.tensor(DType::f32, {2}));
+  twice.output(twice.input(x));
+  expect_error(twice, "value 0 is a graph input twice");
+}
+
+TEST(Compile, RefusesResultsThatAreOneValue) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {4})), y = b.tensor(DType::f32, {2});
+  b.op("aten.split_with_sizes_copy.default", {x, b.ints({2, 2}), b.integer(0), b.list({y, y})});
+  b.output(y);
+  expect_error(b, "its results 0 and 1 are the same memory");
+}
+
+TEST(Compile, RefusesAPrepackIntoAnotherConstant) {
+  GraphBuilder b;
+  const u32 a = b.constant<f32>(DType::f32, {2}, {1, 2}), c = b.constant<f32>(DType::f32, {2}, {3, 4});
+  b.op("et_vk.prepack.default", {a, c});
+  b.output(c);
+  expect_error(b, "is another constant");
+}
+
 TEST(Compile, RefusesAResultThatDoesNotFitTheFile) {
   GraphBuilder b;
   const u32 x = b.input(b.tensor(DType::f32, {4, 3})), y = b.tensor(DType::f32, {4, 4});

@@ -3,6 +3,7 @@
 
 #include "support/builder.h"
 #include "support/corrupt.h"
+#include "vk_graph_generated.h"
 
 #include <gtest/gtest.h>
 
@@ -132,6 +133,22 @@ TEST(DelegateGraph, ReadsABlobAtAnyAlignment) {
     ASSERT_TRUE(header.has_value());
     EXPECT_TRUE(read_delegate_graph(bytes, *header).has_value());
   }
+}
+
+// 40,000 values that are one list of 40,000 numbers: half a megabyte that would become twelve gigabytes.
+TEST(DelegateGraph, RefusesListsThatAreSharedToTakeAllMemory) {
+  flatbuffers::FlatBufferBuilder f;
+  const auto list = fb::vk::CreateIntList(f, f.CreateVector(std::vector<i64>(40'000, 1)));
+  const auto value = fb::vk::CreateValue(f, fb::vk::AnyValue_IntList, list.Union());
+  const std::vector<flatbuffers::Offset<fb::vk::Value>> values(40'000, value);
+  const auto all = f.CreateVector(values);
+  fb::vk::GraphBuilder graph(f);
+  graph.add_values(all);
+  f.Finish(graph.Finish(), fb::vk::GraphIdentifier());
+  const Bytes bytes = std::as_bytes(std::span(f.GetBufferPointer(), f.GetSize()));
+  const auto parsed = read_delegate_graph(bytes, {{0, bytes.size()}, {bytes.size(), 0}});
+  ASSERT_FALSE(parsed.has_value());
+  EXPECT_NE(parsed.error().to_string().find("shared so often"), std::string::npos) << parsed.error().to_string();
 }
 
 TEST(DelegateGraph, NeverReadsBeyondACorruptedBlob) {

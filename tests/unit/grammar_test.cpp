@@ -93,6 +93,21 @@ TEST(Grammar, IsCompleteWhenNothingCanFollow) {
   for (u32 t = 0; t < vocabulary.size(); ++t) EXPECT_EQ(allows(*mask, t), t == end_token);
 }
 
+TEST(Grammar, ValuesOfASeriesStandBetweenTheirTexts) {
+  const auto series = Grammar::json_schema(R"({"enum": [1, 2]})", {}, {.most = 3, .begin = "[", .end = "]"});
+  for (const std::string_view text : {"1", "1]", "1][2", "2][1][1", "2][1][1]"}) {
+    auto matcher = matcher_of(series);
+    ASSERT_TRUE(matcher.advance(text).has_value()) << text;
+    EXPECT_TRUE(matcher.can_end()) << text;
+    EXPECT_EQ(matcher.is_complete(), text == "2][1][1]") << text;
+  }
+  for (const std::string_view text : {"[1", "12", "1[2", "1]]", "1][]", "1][1][1][", "1][1][1]["})
+    EXPECT_FALSE(matcher_of(series).advance(text).has_value()) << text;
+  auto unfinished = matcher_of(series);
+  ASSERT_TRUE(unfinished.advance("1][").has_value());
+  EXPECT_FALSE(unfinished.can_end());
+}
+
 TEST(Grammar, SaysWhenTheVocabularyCanNotGoOn) {
   const auto poor = TokenTrie::build(std::vector<std::string>{"a"}, {});
   GrammarMatcher stuck(*Grammar::regex("b"), *poor);

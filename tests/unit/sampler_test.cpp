@@ -139,6 +139,28 @@ TEST(Sampler, CandidatesThatPenaltiesReorderedAreNotEnough) {
   EXPECT_FALSE(sampler.sample(Candidates{logits, tokens})->has_value());
 }
 
+TEST(Sampler, LogprobsOfCandidatesAreRelativeToTheWholeRow) {
+  SamplerOptions options = greedy();
+  options.logprobs = 2;
+  auto sampler = make(options);
+  const f32 row[] = {0, 3, 1, 2};
+  const Sample whole = *sampler.sample(row);
+  const f32 expected[] = {whole.logprob, whole.top[1].logprob};
+  const f32 logits[] = {3, 2, 1};
+  const i32 tokens[] = {1, 3, 2};
+  const f32 sum = std::log(1 + std::exp(3.f) + std::exp(1.f) + std::exp(2.f));
+  EXPECT_FALSE(sampler.sample(Candidates{logits, tokens})->has_value());
+  const auto few = sampler.sample(Candidates{logits, tokens, sum});
+  ASSERT_TRUE(few && *few);
+  EXPECT_EQ((*few)->token, 1u);
+  EXPECT_NEAR((*few)->logprob, expected[0], 1e-6);
+  ASSERT_EQ((*few)->top.size(), 2u);
+  EXPECT_EQ((*few)->top[1].token, 3u);
+  EXPECT_NEAR((*few)->top[1].logprob, expected[1], 1e-6);
+  options.logprobs = 4;  // more than there are
+  EXPECT_FALSE(make(options).sample(Candidates{logits, tokens, sum})->has_value());
+}
+
 TEST(Sampler, RefusesCandidatesOutOfOrder) {
   auto sampler = make(greedy());
   const f32 rising[] = {1, 2}, equal[] = {1, 1}, one[] = {1};

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A dozen of the zoo as programs with torch's answers, for tests that export nothing: tests/data/zoo.
+"""Some of the zoo as programs with torch's answers, for tests that export nothing: tests/data/zoo.
 
 usage: python -m zoo.fixtures [NAME…]
 """
@@ -15,7 +15,7 @@ from cases.export import export_case  # noqa: E402
 from zoo.__main__ import models  # noqa: E402
 
 DATA = ROOT / "tests" / "data" / "zoo"
-n = dim("n", 1, 4)
+n, s = dim("n", 1, 4), dim("s", 2, 24)
 WORDS = {"low": 3, "high": 99}
 LIMITS = {"atol": 1e-3, "rtol": 1e-3, "nmse": 1e-7}
 
@@ -44,7 +44,7 @@ def whole(name: str, *inputs, expect_ops, live=(), **rest):
 
 
 def cases():
-    conv, linear = "aten.convolution.default", "aten.linear.default"
+    conv, linear, attention = "aten.convolution.default", "aten.linear.default", "aten.scaled_dot_product_attention.default"
     return [
         whole("resnet", f32(n, 3, 32, 32), live=[1, 3], expect_ops=linear),
         whole("convnext", f32(n, 3, 32, 32), live=[1, 3], expect_ops=[conv, linear]),
@@ -58,6 +58,10 @@ def cases():
         whole("bilstm-tagger", i64(2, 9, **WORDS), expect_ops=linear),
         whole("seq2seq-attention", i64(1, 7, **WORDS), i64(1, 5, **WORDS), expect_ops=linear),
         whole("tcn", f32(2, 8, dim("s", 2, 40)), live=[9, 2], expect_ops=conv),
+        whole("bert", i64(1, s, **WORDS), live=[9, 2], expect_ops=[linear, attention]),
+        whole("llama", i64(1, s, **WORDS), live=[9, 2], expect_ops=[linear, attention]),
+        whole("vit", f32(n, 3, 32, 32), live=[1, 3], expect_ops=[linear, attention]),
+        whole("whisper", f32(1, 16, 60), i64(1, 5, **WORDS), expect_ops=[conv, linear, attention]),
     ]
 
 

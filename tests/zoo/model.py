@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import torch
 from torch import nn
+from torch.fx.experimental.proxy_tensor import make_fx
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,6 +32,12 @@ class Taking(nn.Module):
     def forward(self, *inputs):
         out = self.inner(**dict(zip(self.names, inputs)), return_dict=True)
         return tuple(out[name] for name in self.pick)
+
+
+def traced(module: nn.Module, inputs: tuple) -> nn.Module:
+    """For modules that keep sizes in tensors: traced with real ones, these become numbers."""
+    with torch.no_grad():
+        return make_fx(module)(*inputs)
 
 
 def tokens(length: int = 12, batch: int = 1, vocabulary: int = 99) -> torch.Tensor:

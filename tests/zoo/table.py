@@ -7,7 +7,16 @@ Architectures that others wrote, with small configurations, exported and run; re
 ops* are counted with ExecuTorch's `VulkanPartitioner` (stock) and with [`PteronPartitioner`](python.md#a-model-in-one-piece) (ours);
 *difference* is the largest from torch in any output, relative to the largest number there; *ms* are medians of interleaved runs on Mesa's
 lavapipe, a CPU, for programs of both partitioners, ExecuTorch's portable kernels and eager torch. Times of such small models say what
-a cut costs, not how fast a GPU is. This file is written by `tests/zoo`: `python -m zoo --table docs/models.md`.
+a cut costs, not how fast a GPU is. A dash means that nobody has tried that; programs of dynamic sizes and in half precision are
+made with `--variants dynamic,half`. This file is written by `tests/zoo`: `python -m zoo --table docs/models.md`.
+"""
+
+
+LEFT_OUT = """## Left out
+- silero-vad: its package has a TorchScript file and an ONNX graph with branches (`If`); `torch.export` takes neither.
+- PP-OCRv4's recogniser and angle classifier: `onnx2torch` can't convert the one (a batch norm without a known rank) and makes
+  shapes of the other depend on contents.
+- VITS as a whole: how long speech gets is told by contents. What follows when the length is known is `vits`.
 """
 
 
@@ -77,4 +86,5 @@ def write(results: dict[str, dict]) -> str:
     if reasons:
         lines += ["## What is left", "| why | models |", "|---|---|"]
         lines += [f"| {why.replace('|', chr(92) + '|')} | {', '.join(dict.fromkeys(names))} |" for why, names in sorted(reasons.items())]
+    lines += ["", LEFT_OUT]
     return "\n".join(lines).rstrip() + "\n"

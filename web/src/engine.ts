@@ -7,6 +7,8 @@ import type { Source } from './source.ts';
 export interface EngineOptions {
   /** The module, or where it is; beside this script unless given. */
   wasm?: WasmSource;
+  /** Its part for language models, which is fetched when one is loaded; beside the module unless given. */
+  languageWasm?: WasmSource;
   /** A device of the page's own; it stays the page's. Else the best adapter is opened. */
   device?: GPUDevice;
   /** Fail rather than use a software adapter. */
@@ -54,6 +56,15 @@ const needed = {
   maxComputeInvocationsPerWorkgroup: 256,
   maxComputeWorkgroupSizeX: 256,
 } as const;
+
+/** Where a file of this package is: beside the module if that has an address, else beside this script. */
+function beside(wasm: WasmSource | undefined, file: string): URL {
+  const script = import.meta.url;
+  const module = typeof wasm === 'string' || wasm instanceof URL ? String(wasm) : script;
+  const base = globalThis.location?.href ?? script;
+  const address = URL.canParse(module, base) ? new URL(module, base).href : script;
+  return new URL(/* @vite-ignore */ file, URL.canParse(file, address) ? address : script);
+}
 
 function whyNoWebGpu(): string {
   if (!('document' in globalThis) && !('WorkerGlobalScope' in globalThis))
@@ -105,7 +116,8 @@ export class Engine {
   static async create(options: EngineOptions = {}): Promise<Engine> {
     const device = options.device ?? (await openDevice());
     try {
-      const module = await Module.load(options.wasm ?? new URL(/* @vite-ignore */ 'pteron.wasm', import.meta.url), device);
+      const { wasm = beside(undefined, 'pteron.wasm') } = options;
+      const module = await Module.load(wasm, options.languageWasm ?? beside(options.wasm, 'pteron_language.wasm'), device);
       const { f16 = true, subgroups = true, requireGpu = false } = options;
       const wanted = JSON.stringify({ f16, subgroups, requireGpu });
       module.withText(wanted, (at, size) => module.check(module.call.pteron_engine_open(module.engine, at, size)));

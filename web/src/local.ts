@@ -264,6 +264,7 @@ export class LocalHost implements Host {
     try {
       const { methods } = program;
       const language = request.epilogues || request.method !== 'forward' ? undefined : program.language();
+      if (language) program.prepareChat().catch(() => undefined); // meanwhile; opening the chat says what went wrong
       const shortened = language?.methodOptions ?? (request.epilogues ? { epilogues: request.epilogues } : {});
       const method = await program.method(request.method, shortened);
       const info: ModelInfo = {
@@ -302,7 +303,7 @@ async function openChat(program: Program, request: LoadRequest, signal: AbortSig
     const template =
       request.chatTemplate ??
       (await program.namedData('pteron.chat_template').then((bytes) => new TextDecoder().decode(bytes), () => ''));
-    return program.chat(tokenizer, template);
+    return await program.chat(tokenizer, template);
   } catch (error) {
     if (given || !(error instanceof PteronError) || error.kind !== 'not found') throw error;
     return new PteronError('not found', 'the model carries no tokenizer; load it with one');

@@ -2,6 +2,7 @@
 // The WebAssembly module: its exports (src/wasm/abi.h), its memory, its errors.
 import { PteronError, type ErrorKind } from './errors.ts';
 import { GpuPort } from './gpu.ts';
+import { link } from './link.ts';
 import { wasiImports } from './wasi.ts';
 
 /** Pointers into the module's memory; 0 is none. */
@@ -38,6 +39,7 @@ export interface Exports {
   pteron_program_language(program: Handle): Answer;
   pteron_program_report(program: Handle, name: number, length: number): Answer;
 
+  // of the module for language models
   pteron_chat_create(program: Handle, tokenizer: number, bytes: number, template: number, length: number): Handle;
   pteron_chat_release(chat: Handle): void;
   pteron_chat_describe(chat: Handle): Answer;
@@ -89,26 +91,51 @@ async function compile(source: WasmSource): Promise<WebAssembly.Module> {
 export class Module {
   readonly call: Exports;
   readonly port: GpuPort;
+  readonly #exports: WebAssembly.Exports;
   readonly #memory: WebAssembly.Memory;
   readonly #engine: Handle;
+  readonly #language: WasmSource;
+  #linked: Promise<void> | undefined;
   #broken: PteronError | undefined;
 
-  static async load(source: WasmSource, device: GPUDevice): Promise<Module> {
-    return new Module(await compile(source), device);
+  /** `language` is the part for language models, which is fetched when it is needed. */
+  static async load(source: WasmSource, language: WasmSource, device: GPUDevice): Promise<Module> {
+    return new Module(await compile(source), language, device);
   }
 
-  private constructor(module: WebAssembly.Module, device: GPUDevice) {
+  private constructor(module: WebAssembly.Module, language: WasmSource, device: GPUDevice) {
+    this.#language = language;
     this.port = new GpuPort(device, device.adapterInfo, () => this.#memory.buffer as ArrayBuffer);
     const instance = new WebAssembly.Instance(module, {
       pteron_gpu: this.port.imports(),
       wasi_snapshot_preview1: wasiImports(() => this.#memory.buffer as ArrayBuffer),
     });
+    this.#exports = instance.exports;
     this.#memory = instance.exports['memory'] as WebAssembly.Memory;
-    const functions = Object.entries(instance.exports).filter(([, value]) => typeof value === 'function');
-    const guarded = functions.map(([name, value]) => [name, this.#guard(value as (...args: number[]) => number)]);
-    this.call = Object.fromEntries(guarded) as Exports;
+    this.call = this.#guarded(instance.exports) as Exports;
     (instance.exports['_initialize'] as () => void)();
     this.#engine = this.call.pteron_engine_create();
+  }
+
+  /** Loads the part for language models, unless it is there. */
+  async needLanguage(): Promise<void> {
+    this.#linked ??= this.#linkLanguage();
+    return this.#linked;
+  }
+
+  async #linkLanguage(): Promise<void> {
+    try {
+      const part = await compile(this.#language);
+      Object.assign(this.call, this.#guarded(link(part, this.#exports, this.call.pteron_allocate)));
+    } catch (error) {
+      this.#linked = undefined; // the next call tries again
+      throw error;
+    }
+  }
+
+  #guarded(exports: WebAssembly.Exports): Partial<Exports> {
+    const functions = Object.entries(exports).filter(([name, value]) => name.startsWith('pteron_') && typeof value === 'function');
+    return Object.fromEntries(functions.map(([name, value]) => [name, this.#guard(value as (...args: number[]) => number)]));
   }
 
   // What stops the module (memory that can't grow, a bug) leaves it in no state to go on.

@@ -80,8 +80,10 @@ export class Pteron extends BrowserPteron {
   static override async create(options: Omit<PteronOptions, 'worker'> = {}): Promise<Pteron> {
     if (!options.device) await provideWebGpu();
     const { promises } = await builtin<Files>('fs');
-    const wasm = options.wasm ?? (await promises.readFile(new URL(/* @vite-ignore */ 'pteron.wasm', import.meta.url)));
-    const here: EngineOptions & { worker: false } = { ...options, wasm, worker: false };
+    const read = (file: string): Promise<Uint8Array<ArrayBuffer>> => promises.readFile(new URL(/* @vite-ignore */ file, import.meta.url));
+    const wasm = options.wasm ?? (await read('pteron.wasm'));
+    const languageWasm = options.languageWasm ?? (await read('pteron_language.wasm'));
+    const here: EngineOptions & { worker: false } = { ...options, wasm, languageWasm, worker: false };
     return (await super.create(here)) as Pteron;
   }
 

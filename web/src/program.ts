@@ -154,8 +154,14 @@ export class Program implements Disposable {
     return this.#module.withText(name, (at, size) => this.#module.json(call.pteron_program_report(this.#handle, at, size)));
   }
 
+  /** Loads what conversations need of the engine; `chat` does, too. */
+  async prepareChat(): Promise<void> {
+    await this.#module.needLanguage();
+  }
+
   /** A conversation, when the method 'forward' is loaded with the options that `language` names. */
-  chat(tokenizer: Uint8Array, template: string): ChatSession {
+  async chat(tokenizer: Uint8Array, template: string): Promise<ChatSession> {
+    await this.prepareChat();
     this.#check();
     const { call } = this.#module;
     const handle = this.#module.withBytes(tokenizer, (bytes, count) =>

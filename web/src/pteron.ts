@@ -129,7 +129,12 @@ export class Pteron implements Disposable {
       worker.terminate();
     };
     try {
-      const request = options.wasm ? { ...options, wasm: await cloneableWasm(options.wasm) } : options;
+      const { wasm, languageWasm, ...rest } = options;
+      const request = {
+        ...rest,
+        ...(wasm && { wasm: await cloneableWasm(wasm) }),
+        ...(languageWasm && { languageWasm: await cloneableWasm(languageWasm) }),
+      };
       return new type(host, await host.open(request), end, stopped);
     } catch (error) {
       end();

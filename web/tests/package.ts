@@ -45,7 +45,7 @@ async function bundle(name: string, code: string): Promise<Map<string, number>> 
 const tests: Record<string, () => Promise<void> | void> = {
   'the package has its code, its types and its licences, and nothing else'() {
     const files = install();
-    const needed = ['package.json', 'README.md', 'dist/LICENSE', 'dist/THIRD_PARTY.md', 'dist/pteron.js', 'dist/worker.js', 'dist/pteron.wasm', 'dist/types/index.d.ts'];
+    const needed = ['package.json', 'README.md', 'dist/LICENSE', 'dist/THIRD_PARTY.md', 'dist/pteron.js', 'dist/worker.js', 'dist/pteron.wasm', 'dist/pteron_language.wasm', 'dist/types/index.d.ts'];
     for (const file of needed) expect(files.includes(file), `${file} is missing in ${files.join(', ')}`);
     const strange = files.filter((file) => !/^(package\.json|README\.md|dist\/[\w.]+|dist\/types\/\w+\.d\.ts)$/.test(file));
     expect(strange.length === 0, `nobody needs ${strange.join(', ')}`);
@@ -72,7 +72,8 @@ const tests: Record<string, () => Promise<void> | void> = {
   async "the README's words for bundlers bring the worker and the module along"() {
     const [code = ''] = readmeCode('js');
     const files = [...(await bundle('bundled', code)).keys()];
-    expect(files.some((file) => /worker.*\.js$/.test(file)) && files.some((file) => /pteron.*\.wasm$/.test(file)), files.join(', '));
+    for (const form of [/worker.*\.js$/, /pteron-.*\.wasm$/, /pteron_language.*\.wasm$/])
+      expect(files.some((file) => form.test(file)), `${form} is missing in ${files.join(', ')}`);
   },
 
   'the tests have the right types'() {

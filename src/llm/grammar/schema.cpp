@@ -234,24 +234,41 @@ Result<const Json*> SchemaCompiler::resolve(const std::string& reference) {
 namespace pteron {
 namespace {
 
-Result<Grammar> json_grammar(const Json& schema, const JsonFormat& format) {
+grammar::RuleId write_series(grammar::Builder& builder, grammar::RuleId value, const JsonSeries& series) {
+  const grammar::RuleId rule = builder.rule();
+  const auto [start, end] = builder[rule];
+  grammar::StateId at = start;
+  for (u32 i = 0; i < series.most && !builder.full(); ++i) {
+    const grammar::StateId written = builder.state(), ended = builder.state();
+    builder.call(at, written, value);
+    builder.jump(written, end);
+    builder.text(written, ended, series.end);
+    builder.jump(ended, end);
+    at = builder.state();
+    if (i + 1 < series.most) builder.text(ended, at, series.begin);
+  }
+  return rule;
+}
+
+Result<Grammar> json_grammar(const Json& schema, const JsonFormat& format, const JsonSeries& series) {
   grammar::Builder builder;
   grammar::JsonRules rules(builder, format);
-  TRY(const auto main, grammar::SchemaCompiler(rules, schema).compile());
+  TRY(auto main, grammar::SchemaCompiler(rules, schema).compile());
+  if (series.most > 1) main = write_series(builder, main, series);
   TRY(auto automaton, std::move(builder).build(main));
   return Grammar(std::make_shared<const grammar::Automaton>(std::move(automaton)));
 }
 
 }  // namespace
 
-Result<Grammar> Grammar::json(const JsonFormat& format) { return json_grammar(Json(true), format); }
+Result<Grammar> Grammar::json(const JsonFormat& format) { return json_grammar(Json(true), format, {}); }
 
-Result<Grammar> Grammar::json_schema(std::string_view schema, const JsonFormat& format) {
+Result<Grammar> Grammar::json_schema(std::string_view schema, const JsonFormat& format, const JsonSeries& series) {
   if (schema.size() > grammar::max_schema_bytes)
     return unsupported("the JSON schema has ", human_bytes(schema.size()), "; at most ",
                        human_bytes(grammar::max_schema_bytes), " are possible");
   TRY(const Json document, within(Json::parse(schema), "JSON schema"));
-  return within(json_grammar(document, format), "JSON schema");
+  return within(json_grammar(document, format, series), "JSON schema");
 }
 
 }  // namespace pteron

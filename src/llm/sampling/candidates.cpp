@@ -26,7 +26,8 @@ f64 sum_of_weights(const CandidateList& list) {
 }  // namespace
 
 Status check_order(const Candidates& candidates) {
-  const auto& [logits, tokens] = candidates;
+  const auto& logits = candidates.logits;
+  const auto& tokens = candidates.tokens;
   if (logits.empty() || logits.size() != tokens.size())
     return invalid("a list of ", logits.size(), " logits and ", tokens.size(), " tokens is no list of candidates");
   for (size_t i = 0; i < tokens.size(); ++i) {

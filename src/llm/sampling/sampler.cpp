@@ -73,6 +73,7 @@ struct Sampler::Impl {
   Status collect(const Candidates& candidates, TokenMask allowed);
   Result<u32> choose();
   void report(Sample& sample, std::span<const f32> logits);
+  void report(Sample& sample, const Candidates& candidates);
 
   SamplerOptions options;
   std::vector<Seen> seen;  // by token
@@ -139,6 +140,18 @@ void Sampler::Impl::report(Sample& sample, std::span<const f32> logits) {
   sample.top = top;
 }
 
+// The sampled token is one of the candidates.
+void Sampler::Impl::report(Sample& sample, const Candidates& candidates) {
+  if (!options.logprobs) return;
+  top.clear();
+  for (size_t i = 0; i < candidates.logits.size(); ++i) {
+    const TokenLogprob entry{u32(candidates.tokens[i]), candidates.logits[i] - *candidates.log_sum_exp};
+    if (entry.token == sample.token) sample.logprob = entry.logprob;
+    if (i < *options.logprobs) top.push_back(entry);
+  }
+  sample.top = top;
+}
+
 Result<Sampler> Sampler::create(SamplerOptions options) {
   TRY_DO(check(options));
   return Sampler(std::make_unique<Impl>(std::move(options)));
@@ -192,7 +205,8 @@ Result<std::optional<Sample>> Sampler::sample(const Candidates& candidates, Toke
   const auto& options = impl_->options;
   TRY_DO(check_order(candidates));
   const size_t needed = options.temperature == 0 ? 1 : options.top_k;
-  if (needed == 0 || needed > candidates.logits.size() || options.logprobs || !impl_->only_lowers())
+  if (needed == 0 || needed > candidates.logits.size() || !impl_->only_lowers()) return std::nullopt;
+  if (options.logprobs && (!candidates.log_sum_exp || *options.logprobs > candidates.logits.size()))
     return std::nullopt;
   TRY_DO(impl_->collect(candidates, allowed));
   // Tokens outside of the list stand behind its last one, and can only fall further.
@@ -201,6 +215,7 @@ Result<std::optional<Sample>> Sampler::sample(const Candidates& candidates, Toke
   if (impl_->kept.size() < needed || comes_before(last, impl_->kept.back())) return std::nullopt;
   Sample sample;
   TRY(sample.token, impl_->choose());
+  impl_->report(sample, candidates);
   return sample;
 }
 

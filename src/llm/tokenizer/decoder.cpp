@@ -20,6 +20,21 @@ size_t find_step(const std::vector<DecoderStep>& steps) {
   return steps.size();
 }
 
+constexpr std::pair<std::string_view, std::string_view> tidy[] = {
+    {" .", "."},   {" ?", "?"},           {" !", "!"},   {" ,", ","},     {" ' ", "'"},   {" n't", "n't"},
+    {" 'm", "'m"}, {" do not", " don't"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
+
+std::string join_word(const DecodeWordPiece& rules, std::string_view token, bool first) {
+  std::string text;
+  if (!first && token.starts_with(rules.prefix))
+    text = token.substr(rules.prefix.size());
+  else
+    text = first ? std::string(token) : str(" ", token);
+  if (rules.cleanup)
+    for (const auto& [from, to] : tidy) text = replace_all(text, from, to);
+  return text;
+}
+
 }  // namespace
 
 Status check_decoder(const std::vector<DecoderStep>& steps) {
@@ -44,6 +59,7 @@ std::string bytes_of_token(const std::vector<DecoderStep>& steps, std::string_vi
       if (const auto byte = byte_of_token(text)) return std::string(1, char(*byte));
     if (const auto* replace = std::get_if<DecodeReplace>(&step)) text = replace_all(text, replace->from, replace->to);
     if (const auto* space = std::get_if<DecodeMetaspace>(&step)) text = replace_all(text, space->replacement, " ");
+    if (const auto* word = std::get_if<DecodeWordPiece>(&step)) text = join_word(*word, text, false);
     if (std::holds_alternative<DecodeJoin>(step)) text = str(" ", text);
   }
   return text;
@@ -67,6 +83,8 @@ void Decoding::apply(size_t step, std::string text) {
       text = replace_all(text, space->replacement, drop ? "" : " ");
       started_ = true;
     }
+    if (const auto* word = std::get_if<DecodeWordPiece>(&s))
+      text = join_word(*word, text, !std::exchange(started_, true));
     if (std::holds_alternative<DecodeJoin>(s) && std::exchange(started_, true)) text = str(" ", text);
   }
   out_ += text;

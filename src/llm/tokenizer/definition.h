@@ -46,6 +46,12 @@ struct Replace {
   Wanted what;
   std::string with;
 };
+// What BERT does to text, as one step.
+struct BertText {
+  bool clean = true;              // control characters go, white space becomes spaces
+  bool spread_ideographs = true;  // spaces around each
+  bool strip_accents = true, lowercase = true;
+};
 // What SentencePiece does to text, as one step, because user-defined pieces are spared from it.
 struct SentencePieceRules {
   std::string charsmap;  // its precompiled replacements
@@ -54,7 +60,7 @@ struct SentencePieceRules {
   bool escape_whitespaces = true;
   bool whitespace_as_suffix = false;
 };
-using NormalizerStep = std::variant<NormalForm, Lowercase, Strip, Prepend, Replace, SentencePieceRules>;
+using NormalizerStep = std::variant<NormalForm, Lowercase, Strip, Prepend, Replace, BertText, SentencePieceRules>;
 
 // How it is cut into pieces, each of which the model encodes on its own.
 enum class Joining : u8 { removed, isolated, merged_with_previous, merged_with_next, contiguous };
@@ -87,7 +93,7 @@ struct Merge {
 };
 
 struct ModelData {
-  enum Kind : u8 { bpe, unigram };
+  enum Kind : u8 { bpe, unigram, word_piece };
   Kind kind = bpe;
   std::vector<Merge> merges;       // bpe: by rank
   std::vector<std::string> loose;  // bpe: characters that are only parts of tokens
@@ -97,6 +103,8 @@ struct ModelData {
   bool byte_fallback = false;      // unless it can be spelled in bytes
   bool fuse_unknown = false;       // one token for several in a row
   bool ignore_merges = false;      // a piece that is a token is that token
+  std::string continuing_prefix;   // word_piece: of tokens inside of a word
+  u32 longest_word = 100;          // word_piece: in characters; longer ones are unknown
 };
 
 // Tokens around an encoded text.
@@ -119,9 +127,13 @@ struct DecodeMetaspace {
   std::string replacement;
   bool strip_first = true;
 };
+struct DecodeWordPiece {
+  std::string prefix;   // of tokens inside of a word
+  bool cleanup = true;  // no spaces in front of punctuation
+};
 struct DecodeJoin {};  // with spaces
-using DecoderStep =
-    std::variant<DecodeReplace, DecodeBytes, DecodeFuse, DecodeStrip, DecodeByteLevel, DecodeMetaspace, DecodeJoin>;
+using DecoderStep = std::variant<DecodeReplace, DecodeBytes, DecodeFuse, DecodeStrip, DecodeByteLevel, DecodeMetaspace,
+                                 DecodeWordPiece, DecodeJoin>;
 
 struct Roles {
   std::optional<u32> bos, eos, pad;

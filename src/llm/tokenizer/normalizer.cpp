@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "llm/tokenizer/bert_text.h"
 
 namespace pteron::tokenizer {
 namespace {
@@ -81,6 +82,7 @@ Result<std::string> Normalizer::run(std::string_view text) const {
       [&](const Prepend& s) { out = out->empty() ? "" : s.text + *out; },
       [&](const Replace& s) { out = replace_all(*out, s.what.text, s.with); },
       [&](const RegexReplace& s) { out = replace_matches(*out, s.pattern, s.with); },
+      [&](const BertText& s) { out = bert_text(*out, s); },
       [&](const SentencePiece& s) { out = s.run(*out); },
   };
   for (const Step& step : steps_) {

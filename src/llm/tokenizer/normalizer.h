@@ -34,7 +34,7 @@ class Normalizer {
     };
     Step next(std::string_view text, size_t at) const;
   };
-  using Step = std::variant<NormalForm, Lowercase, Strip, Prepend, Replace, RegexReplace, SentencePiece>;
+  using Step = std::variant<NormalForm, Lowercase, Strip, Prepend, Replace, RegexReplace, BertText, SentencePiece>;
   static Result<Step> build_step(const NormalizerStep& step, const Definition& definition);
 
   std::vector<Step> steps_;

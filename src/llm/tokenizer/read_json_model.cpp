@@ -42,13 +42,26 @@ Status read_unigram(const Json& json, Definition& d) {
   return {};
 }
 
+Status read_word_piece(const Json& json, Definition& d) {
+  d.model.kind = ModelData::word_piece;
+  for (const auto& [token, number] : json["vocab"].members()) {
+    if (!number.index()) return invalid("the number of the token '", token, "' is not one");
+    TRY_DO(d.vocabulary.add(*number.index(), token));
+  }
+  d.model.unknown = d.vocabulary.find(json["unk_token"].string());
+  d.model.continuing_prefix = json["continuing_subword_prefix"].string();
+  d.model.longest_word = json["max_input_chars_per_word"].index().value_or(100);
+  return {};
+}
+
 }  // namespace
 
 Status read_model(const Json& json, Definition& definition) {
   const std::string_view type = json["type"].string();
   if (type == "BPE" || (type.empty() && json["merges"].array())) return read_bpe(json, definition);
   if (type == "Unigram") return read_unigram(json, definition);
-  return unsupported("the tokenizer's model '", type, "' is not supported; BPE and Unigram are");
+  if (type == "WordPiece") return read_word_piece(json, definition);
+  return unsupported("the tokenizer's model '", type, "' is not supported; BPE, Unigram and WordPiece are");
 }
 
 }  // namespace pteron::tokenizer

@@ -13,6 +13,11 @@ constexpr std::string_view words_pattern =
     R"(|[^\s\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\u24B6-\u24E9\x{1F130}-\x{1F149}\x{1F150}-\x{1F169}\x{1F170}-\x{1F189}\u200C\u200D]+)";
 constexpr std::string_view punctuation_pattern = R"([\p{P}!-/:-@\[-`{-~])";
 
+// BERT's, by Unicode 8.
+constexpr std::string_view bert_punctuation_pattern =
+    R"([\p{P}!-/:-@\[-`{-~\x{166D}\x{111C9}&&[^\x{61D}\x{9FD}-\x{A76}\x{C77}-\x{C84}\x{1B4E}\x{1B4F}\x{1B7D}-\x{1B7F}\x{2E43}-\x{2E5D}\x{10D6E}-\x{10F89})"
+    R"(\x{113D4}-\x{1145D}\x{11660}-\x{116B9}\x{1183B}-\x{11FFF}\x{12FF1}\x{12FF2}\x{16D6D}-\x{16FE2}\x{1E5FF}-\x{1E95F}]])";
+
 constexpr std::string_view joining_names[] = {"Removed", "Isolated", "MergedWithPrevious", "MergedWithNext",
                                               "Contiguous"};
 constexpr std::string_view form_names[] = {"NFD", "NFC", "NFKD", "NFKC"};
@@ -80,6 +85,12 @@ Status read_normalizer(const Json& json, std::vector<NormalizerStep>& steps) {
   } else if (type == "Replace") {
     TRY(Wanted what, read_wanted(json["pattern"]));
     steps.push_back(Replace{std::move(what), std::string(json["content"].string())});
+  } else if (type == "BertNormalizer") {
+    const bool lowercase = json["lowercase"].flag(true);
+    steps.push_back(BertText{.clean = json["clean_text"].flag(true),
+                             .spread_ideographs = json["handle_chinese_chars"].flag(true),
+                             .strip_accents = json["strip_accents"].flag(lowercase),
+                             .lowercase = lowercase});
   } else if (type == "Precompiled") {
     return unsupported(
         "the tokenizer's normalizer 'Precompiled' is not supported; use the model's SentencePiece file "
@@ -112,6 +123,9 @@ Status read_pre_tokenizer(const Json& json, std::vector<PreTokenizerStep>& steps
   } else if (type == "Punctuation") {
     TRY(const Joining matches, json["behavior"].is_null() ? Joining::isolated : read_joining(json["behavior"]));
     return add_regex(punctuation_pattern, matches);
+  } else if (type == "BertPreTokenizer") {
+    TRY_DO(add_regex(R"(\s)", Joining::removed));
+    return add_regex(bert_punctuation_pattern, Joining::isolated);
   } else if (type == "WhitespaceSplit") {
     return add_regex(R"(\s)", Joining::removed);
   } else if (type == "Whitespace") {
@@ -143,6 +157,8 @@ Status read_decoder(const Json& json, std::vector<DecoderStep>& steps) {
   } else if (type == "Strip") {
     TRY(DecodeStrip strip, read_decode_strip(json));
     steps.push_back(std::move(strip));
+  } else if (type == "WordPiece") {
+    steps.push_back(DecodeWordPiece{std::string(json["prefix"].string()), json["cleanup"].flag(true)});
   } else if (type == "Metaspace") {
     TRY(const Metaspace metaspace, read_metaspace(json));
     steps.push_back(DecodeMetaspace{metaspace.replacement, metaspace.prefix != Metaspace::never});

@@ -9,6 +9,7 @@
 #include "llm/tokenizer/pre_tokenizer.h"
 #include "llm/tokenizer/reader.h"
 #include "llm/tokenizer/unigram.h"
+#include "llm/tokenizer/word_piece.h"
 
 #include <algorithm>
 
@@ -26,6 +27,7 @@ struct Tokenizer::Impl {
   PreTokenizer pre_tokenizer;
   std::optional<Bpe> bpe;
   std::optional<Unigram> unigram;
+  std::optional<WordPiece> word_piece;
 
   static Result<std::shared_ptr<const Impl>> build(Definition definition);
   Status check_ids() const;
@@ -107,7 +109,9 @@ Result<std::shared_ptr<const Tokenizer::Impl>> Tokenizer::Impl::build(Definition
   if (d.model.kind == ModelData::bpe)
     impl->bpe.emplace(d.vocabulary, d.model, impl->pre_tokenizer.gives_bytes());
   else if (impl->pre_tokenizer.gives_bytes())
-    return unsupported("a unigram model on bytes is not supported");
+    return unsupported("a model on bytes other than BPE is not supported");
+  else if (d.model.kind == ModelData::word_piece)
+    impl->word_piece.emplace(d.vocabulary, d.model);
   else
     impl->unigram.emplace(d.vocabulary, d.model);
 
@@ -120,6 +124,7 @@ Result<std::shared_ptr<const Tokenizer::Impl>> Tokenizer::Impl::build(Definition
 
 Status Tokenizer::Impl::encode_text(std::string_view text, bool first, Call& call) const {
   return pre_tokenizer.run(text, first, [&](std::string_view piece) -> Status {
+    if (word_piece) return word_piece->encode(piece, call.ids);
     if (unigram) return unigram->encode(piece, call.unigram, call.ids);
     bpe->encode(piece, call.bpe, call.ids);
     return {};

@@ -14,7 +14,7 @@ struct Params {
   scale: f32,
   batches: u32,
   tiles: u32,       // of a split, where kernels say so
-  pad: u32,
+  quiet: u32,       // 1: a query that sees no key has zeros as its answer, else NaN
   q: vec4u,         // strides of batch, head, position; then unused
   k: vec4u,
   v: vec4u,

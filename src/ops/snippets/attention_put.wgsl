@@ -15,7 +15,7 @@ fn put_value(batch: u32, head: u32, query: u32, split: u32, d: u32, value: f32, 
     y[record(batch, head, query, split) + 4u + d] = y_store(value);
   } else {
     let at = batch * p.y.x + head * p.y.y + query * p.y.z + d;
-    y[at] = y_store(select(value / sum, 0.0, p.keys == 0u));
+    y[at] = y_store(select(value / sum, 0.0, p.keys == 0u || (p.quiet == 1u && sum == 0.0)));
   }
 }
 fn put_four(batch: u32, head: u32, query: u32, split: u32, chunk: u32, value: vec4f, sum: f32) {

@@ -13,6 +13,6 @@ fn put_four(batch: u32, head: u32, query: u32, split: u32, chunk: u32, value: ve
     y_put(record(batch, head, query, split) + 1u + chunk, value);
   } else {
     let at = (batch * p.y.x + head * p.y.y + query * p.y.z) / 4u + chunk;
-    y_put(at, select(value / sum, vec4f(), p.keys == 0u));
+    y_put(at, select(value / sum, vec4f(), p.keys == 0u || (p.quiet == 1u && sum == 0.0)));
   }
 }

@@ -13,7 +13,7 @@ fn finish(batch: u32, row: u32, column: u32, sum: V4) -> vec4f {
           vec4f(scale_get(c.x), scale_get(c.y), scale_get(c.z), scale_get(c.w));
   v += vec4f(bias_get(c.x), bias_get(c.y), bias_get(c.z), bias_get(c.w));
   let s = vec4u(row * p.addend_row) + c * p.addend_column;
-  v += p.beta * vec4f(addend_get(s.x), addend_get(s.y), addend_get(s.z), addend_get(s.w));
+  v += p.beta * vec4f(f32(addend_get(s.x)), f32(addend_get(s.y)), f32(addend_get(s.z)), f32(addend_get(s.w)));
   if (CLAMPED) {
     v = min(max(v, vec4f(p.low)), vec4f(p.high));
   }

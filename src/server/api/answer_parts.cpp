@@ -79,7 +79,7 @@ bool AnswerParts::at_start() {
 }
 
 bool AnswerParts::in_text() {
-  if (form_ != CallForm::tagged) {
+  if (form_ != CallForm::tagged && form_ != CallForm::forced) {
     sink_.content(held_);
     held_.clear();
     return false;

@@ -22,7 +22,7 @@ enum class CallForm {
   none,    // the text is not looked at
   tagged,  // <tool_call>{…}</tool_call>, anywhere
   bare,    // the answer is one object, or it is none
-  forced,  // the answer is one object for sure
+  forced,  // the answer begins with an object for sure; others in tags may follow
 };
 
 class AnswerParts {

@@ -23,9 +23,9 @@ std::vector<u32> read_text(const Json& input, const Encoder& encoder) {
   std::vector<u32> tokens;
   if (input.is_string()) {
     if (input.get_ref<const std::string&>().empty()) refuse("input", "'input' holds an empty text");
-    tokens = value_or_refuse(encoder.tokenizer().encode(input.get<std::string>()), "input");
+    tokens = value_or_refuse(encoder.encode(input.get<std::string>()), "input");
   } else if (input.is_array()) {
-    tokens = read_tokens(input, "input", encoder.tokenizer().vocab_size());
+    tokens = read_tokens(input, "input", encoder.tokenizer() ? encoder.tokenizer()->vocab_size() : UINT32_MAX);
   } else {
     refuse("input", "'input' must be a string, tokens, or an array of one of them");
   }

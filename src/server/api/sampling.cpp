@@ -93,6 +93,8 @@ std::optional<Grammar> read_format(const Json* format, const std::string& path) 
 ModelPtr read_model(const Fields& request, const ModelTable& models) {
   const std::string id = request.text("model").value_or("");
   if (ModelPtr found = models.find(id)) return found;
+  if (!id.empty() && models.find_encoder(id))
+    refuse("model", "the model '", id, "' turns texts into vectors and writes none; use /v1/embeddings");
   throw ApiError{.status = 404,
                  .message = id.empty() ? "the server has no language model"
                                        : str("the model '", id, "' does not exist; see /v1/models"),

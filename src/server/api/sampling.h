@@ -10,7 +10,7 @@ namespace pteron::server {
 struct RequestLimits {
   u32 max_tokens = 4096;  // of an answer
   u32 max_choices = 8;
-  u32 max_inputs = 256;            // texts of an embeddings request
+  u32 max_inputs = 2048;           // texts of an embeddings request
   std::chrono::seconds time{600};  // of a request
 };
 

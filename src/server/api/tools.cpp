@@ -7,6 +7,7 @@ namespace pteron::server {
 namespace {
 
 constexpr size_t most_tools = 128;
+constexpr u32 most_calls = 8;  // of an answer that must call
 
 bool is_name(std::string_view name) {
   return !name.empty() && name.size() <= 64 && std::ranges::all_of(name, [](char c) {
@@ -67,6 +68,7 @@ ToolUse read_tools(const Fields& request, bool responses_api) {
   } else if (choice->is_string() && *choice == "required") {
     if (use.tools.empty()) refuse("tool_choice", "'tool_choice' is required, but there are no tools");
     use.choice = ToolUse::required;
+    use.several = request.boolean("parallel_tool_calls").value_or(true);
   } else {
     refuse("tool_choice", "'tool_choice' must be none, auto, required or name a function");
   }
@@ -114,7 +116,9 @@ Grammar call_grammar(const ToolUse& use, const ToolStyle& style) {
   }
   Json schema = calls.size() == 1 ? calls[0] : Json{{"anyOf", calls}};
   schema.update(definitions);
-  return value_or_refuse(Grammar::json_schema(to_text(schema), {.max_whitespace = 1}), "tools");
+  const bool several = use.several && style.tagged;
+  const JsonSeries series{several ? most_calls : 1, "\n<tool_call>\n", "\n</tool_call>"};
+  return value_or_refuse(Grammar::json_schema(to_text(schema), {.max_whitespace = 1}, series), "tools");
 }
 
 }  // namespace pteron::server

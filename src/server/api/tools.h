@@ -15,6 +15,7 @@ struct Tool {
 struct ToolUse {
   enum Choice { none, automatic, required } choice = none;
   std::vector<Tool> tools;  // with a named choice: that one alone
+  bool several = false;     // calls in one answer
 
   bool forced() const { return choice == required; }
 };
@@ -27,7 +28,7 @@ ToolUse read_tools(const Fields& request, bool responses_api);
 std::string tools_for_template(const ToolUse& use);
 // For a model whose template does not know tools.
 std::string tools_as_text(const ToolUse& use);
-// One call of one of the tools.
+// A call of one of the tools; several of them if the model's style can tell them apart.
 Grammar call_grammar(const ToolUse& use, const ToolStyle& style);
 
 }  // namespace pteron::server

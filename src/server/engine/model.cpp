@@ -39,9 +39,18 @@ ToolStyle find_tool_style(const LanguageModel& model) {
 }
 
 Result<ModelPtr> ModelTable::load(const std::string& path) const {
+  const auto stamp = [&] {
+    std::error_code ignored;
+    return std::pair(std::filesystem::last_write_time(path, ignored), std::filesystem::file_size(path, ignored));
+  };
+  const auto before = stamp();
+  std::string known = hash ? hash(path) : "";
   TRY(LanguageModel model, load_(path));
+  // A file that was replaced meanwhile may be another model than the one that was loaded.
+  if (stamp() != before) known.clear();
   const ToolStyle style = find_tool_style(model);
-  return std::make_shared<const ServedModel>(name_of_file(path), path, now(), std::move(model), style);
+  return std::make_shared<const ServedModel>(name_of_file(path), path, now(), std::move(model), style,
+                                             std::move(known));
 }
 
 Result<EncoderPtr> ModelTable::load_encoder(const std::string& path) const {

@@ -2,9 +2,8 @@
 // The models that a server has, by the names that requests use.
 #pragma once
 
-#include "server/engine/encoder.h"
-
 #include <pteron/chat.h>
+#include <pteron/encoder.h>
 
 #include <map>
 #include <mutex>
@@ -24,6 +23,7 @@ struct ServedModel {
   i64 created = 0;
   LanguageModel model;
   ToolStyle tools;
+  std::string hash;  // of its files, if states are kept on disk
 };
 using ModelPtr = std::shared_ptr<const ServedModel>;
 
@@ -45,6 +45,8 @@ class ModelTable {
   using LoadEncoder = std::function<Result<std::optional<Encoder>>(const std::string& path)>;
   explicit ModelTable(Load load, LoadEncoder load_encoder = {})
       : load_(std::move(load)), load_encoder_(std::move(load_encoder)) {}
+  // What a program's states belong to; empty if that can't be said.
+  std::function<std::string(const std::string& path)> hash;
 
   // Its name is that of the file, or of its folder if the file is called "model".
   Status add(const std::string& path);

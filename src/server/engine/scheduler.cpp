@@ -58,7 +58,11 @@ void Scheduler::Active::deliver(Metrics& metrics) {
 }
 
 Scheduler::Scheduler(ModelTable& models, Metrics& metrics, SchedulerOptions options)
-    : models_(models), metrics_(metrics), options_(options), cache_(options.kv_memory), thread_([this] { loop(); }) {}
+    : models_(models),
+      metrics_(metrics),
+      options_(options),
+      cache_(options.kv_memory, options.disk.get()),
+      thread_([this] { loop(); }) {}
 
 Scheduler::~Scheduler() {
   {
@@ -109,7 +113,7 @@ void Scheduler::loop() {
   for (const Job& job : queue_) job.listener->on_failed(ended);
   for (const auto& task : tasks_) task->fail(ended);
   active_.clear();
-  cache_.drop_all();
+  cache_.put_away();
 }
 
 // True once there is something to do.

@@ -20,6 +20,7 @@ struct SchedulerOptions {
   u32 chunk = 64;    // tokens of a prompt in a step
   u64 kv_memory = u64(1) << 30;
   std::chrono::milliseconds ping{10'000};  // how often those who wait hear something
+  std::shared_ptr<DiskCache> disk;         // where states go that have no place in memory; none: they are dropped
 };
 
 class Scheduler {

@@ -24,11 +24,24 @@ u64 SessionCache::bytes() const {
 }
 
 void SessionCache::shrink(u64 bytes_in_use) {
-  while (!idle_.empty() && bytes() + bytes_in_use > budget_) idle_.erase(idle_.begin());
+  while (!idle_.empty() && bytes() + bytes_in_use > budget_) {
+    if (disk_) disk_->keep(*idle_[0].model, *idle_[0].session);
+    idle_.erase(idle_.begin());
+  }
+}
+
+void SessionCache::put_away() {
+  if (disk_)
+    for (const Idle& idle : idle_) disk_->keep(*idle.model, *idle.session);
+  idle_.clear();
 }
 
 void SessionCache::keep_only(const std::vector<ModelPtr>& models) {
-  std::erase_if(idle_, [&](const Idle& idle) { return std::ranges::find(models, idle.model) == models.end(); });
+  std::erase_if(idle_, [&](const Idle& idle) {
+    const bool old = std::ranges::find(models, idle.model) == models.end();
+    if (old && disk_) disk_->keep(*idle.model, *idle.session);
+    return old;
+  });
 }
 
 Result<std::unique_ptr<Session>> SessionCache::fresh(const ModelPtr& model) {
@@ -41,8 +54,8 @@ Result<std::unique_ptr<Session>> SessionCache::fresh(const ModelPtr& model) {
   return std::make_unique<Session>(std::move(*made));
 }
 
-Result<std::unique_ptr<Session>> SessionCache::acquire(const ModelPtr& model, std::span<const u32> prompt,
-                                                       std::span<Session* const> in_use) {
+std::pair<Session*, u32> SessionCache::best(const ModelPtr& model, std::span<const u32> prompt,
+                                            std::span<Session* const> in_use) const {
   Session* source = nullptr;
   u32 most = 0;
   const auto consider = [&](Session& session) {
@@ -52,7 +65,17 @@ Result<std::unique_ptr<Session>> SessionCache::acquire(const ModelPtr& model, st
   for (Session* session : in_use) consider(*session);
   for (const Idle& idle : idle_)
     if (idle.model == model) consider(*idle.session);
-  const auto it = std::ranges::find_if(idle_, [&](const Idle& idle) { return idle.session.get() == source; });
+  return {source, most};
+}
+
+Result<std::unique_ptr<Session>> SessionCache::acquire(const ModelPtr& model, std::span<const u32> prompt,
+                                                       std::span<Session* const> in_use) {
+  if (const u32 known = best(model, prompt, in_use).second; disk_ && disk_->has_more(*model, prompt, known)) {
+    TRY(auto session, fresh(model));
+    if (disk_->restore(*model, *session, prompt, known)) return session;
+  }
+  const auto [source, most] = best(model, prompt, in_use);
+  const auto it = std::ranges::find(idle_, source, [](const Idle& idle) { return idle.session.get(); });
   // Taking an idle one over loses what it knows behind the common part, so a long rest is worth a copy.
   const bool take = it != idle_.end() && source->cached() - most <= std::max(most, worth_copying);
   if (take) {

@@ -16,8 +16,9 @@ namespace {
 
 class Shrinker {
  public:
-  Shrinker(std::vector<u32> choices, const std::function<bool(const Sample&)>& fails, u32 tries)
-      : best_(std::move(choices)), fails_(fails), left_(tries) {}
+  Shrinker(std::vector<u32> choices, const std::function<bool(const Sample&)>& fails, u32 tries,
+           Sample (*make)(Choices&))
+      : best_(std::move(choices)), fails_(fails), left_(tries), make_(make) {}
 
   std::vector<u32> run() {
     for (bool better = true; better && left_ > 0;) better = drop_spans() | lower();
@@ -30,7 +31,7 @@ class Shrinker {
     if (left_ == 0 || list == best_) return false;
     --left_;
     Choices choices(list);
-    const Sample sample = sample_of(choices);
+    const Sample sample = make_(choices);
     if (!simpler(choices.made()) || !fails_(sample)) return false;
     best_ = choices.made();
     return true;
@@ -43,7 +44,7 @@ class Shrinker {
   bool drop_spans() {
     bool any = false;
     Choices replay(best_);
-    sample_of(replay);
+    make_(replay);
     auto spans = replay.spans();
     for (size_t i = spans.size(); i-- > 0;) {
       std::vector<u32> list = best_;
@@ -52,7 +53,7 @@ class Shrinker {
       if (!take(list)) continue;
       any = true;
       Choices again(best_);
-      sample_of(again);
+      make_(again);
       spans = again.spans();
       i = std::min(i, spans.size());
     }
@@ -75,12 +76,14 @@ class Shrinker {
   std::vector<u32> best_;
   const std::function<bool(const Sample&)>& fails_;
   u32 left_;
+  Sample (*make_)(Choices&);
 };
 
 }  // namespace
 
-std::vector<u32> shrink(std::vector<u32> choices, const std::function<bool(const Sample&)>& fails, u32 tries) {
-  return Shrinker(std::move(choices), fails, tries).run();
+std::vector<u32> shrink(std::vector<u32> choices, const std::function<bool(const Sample&)>& fails, u32 tries,
+                        Sample (*make)(Choices&)) {
+  return Shrinker(std::move(choices), fails, tries, make).run();
 }
 
 }  // namespace pteron::differential

@@ -3,7 +3,9 @@
 #include "differential/reference/interpreter.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
+#include <limits>
 #include <stdexcept>
 
 namespace pteron::reference {
@@ -114,19 +116,27 @@ void sdpa_with_kv_cache(Call& op) {
 }
 void custom_sdpa(Call& op) { attend_cached(op, op.tensor(1), op.tensor(2), op.integer(3), 4); }
 
+// Also as torch has it: with a mask that may be boolean, or causal.
 void sdpa(Call& op) {
+  const bool torchs = op.name().starts_with("aten.");
   const Array &q = op.tensor(0), &k = op.tensor(1), &v = op.tensor(2);
   std::optional<Array> mask;
   if (!op.is_null(3)) mask = as_mask(op.tensor(3));
+  if (mask && torchs && op.tensor(3).dtype == DType::boolean)
+    for (f64& v : mask->data) v = v != 0 ? 0 : -std::numeric_limits<f64>::infinity();
+  const bool causal = torchs && op.flag_or(5, false);
   Attention a{q, k, v, head_major(q, batches_of(q)), head_major(k, batches_of(k)), head_major(v, batches_of(v))};
   a.batches = batches_of(q), a.heads = q.dim(-3), a.kv_heads = k.dim(-3), a.queries = q.dim(-2), a.keys = k.dim(-2);
-  a.visible = [](i64, i64) { return true; };
+  a.visible = [=](i64 query, i64 key) { return !causal || key <= query; };
   a.mask = mask ? &*mask : nullptr;
-  a.scale = op.number_or(4, 1 / std::sqrt(f64(q.dim(-1))));
+  a.scale = op.number_or(torchs ? 6 : 4, 1 / std::sqrt(f64(q.dim(-1))));
   Dims dims = q.dims;
   dims.back() = v.dim(-1);
   const Array y = op.make(dims);
-  op.give(attend(op, a, dims, head_major(y, a.batches)));
+  Array out = attend(op, a, dims, head_major(y, a.batches));
+  if (torchs)  // a query that sees no key
+    for (f64& v : out.data) v = std::isnan(v) ? 0 : v;
+  op.give(std::move(out));
 }
 
 // Turns pairs of elements of x [A, B, C, D] by the angles of `row_of(a, b, c)`. Elements beyond the tables stay.
@@ -181,6 +191,7 @@ constexpr OpRule rules[] = {
     {"sdpa_with_kv_cache.default", sdpa_with_kv_cache},
     {"custom_sdpa.default", custom_sdpa},
     {"et_vk.sdpa.default", sdpa},
+    {"aten.scaled_dot_product_attention.default", sdpa},
     {"et_vk.apply_rotary_emb.default", rotary},
     {"et_vk.apply_rotary_emb_hf.default", rotary},
     {"et_vk.apply_rotary_emb_interleaved.default", rotary_paired},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What Pteron and Model promise; each runs in the page.
-import { tensor } from '../../src/index.ts';
+import { Pteron, tensor } from '../../src/index.ts';
 import { expect, expectError } from './expect.ts';
 import { answerOf, countCrossings, file, question, replacing, withModel } from './support.ts';
 
@@ -15,6 +15,34 @@ export const tests: Record<string, () => Promise<void>> = {
         answers.push(`${logits.data.slice(0, 8)} ${await answerOf(model)}`);
       }, { worker });
     expect(answers[0] === answers[1], answers.join(' against '));
+  },
+
+  async 'who only runs programs never fetches what language models need'() {
+    const fetched: string[] = [];
+    const { fetch: original } = globalThis;
+    const watched = (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
+      fetched.push(String(input instanceof Request ? input.url : input));
+      return original(input, init);
+    };
+    const modules = (): string => fetched.map((url) => url.split('/').at(-1)).filter((name) => name?.endsWith('.wasm')).join();
+    await replacing(globalThis, 'fetch', watched, async () => {
+      using pteron = await Pteron.create({ worker: false });
+      const model = await pteron.load('/data/ops/add/itself/model.pte');
+      await model.run([tensor('float32', [3, 5], new Array(15).fill(1))]);
+      expect(modules() === 'pteron.wasm', `fetched: ${modules()}`);
+      for (let i = 0; i < 2; i += 1) await pteron.load(file, { tokenizer: '/tokenizer.json' });
+      expect(modules() === 'pteron.wasm,pteron_language.wasm', `fetched with two language models: ${modules()}`);
+    });
+  },
+
+  async 'a part of the engine that is missing or wrong is an error of loading a language model'() {
+    const empty = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]);
+    for (const [languageWasm, kind, message] of [['/nowhere.wasm', 'not found', '/nowhere.wasm'], [empty, 'invalid', 'of another kind']] as const) {
+      using pteron = await Pteron.create({ worker: false, languageWasm });
+      await expectError(kind, message, () => pteron.load(file, { tokenizer: '/tokenizer.json' }));
+      const model = await pteron.load('/data/ops/add/itself/model.pte');
+      expect(model.info.method.inputs.length > 0, 'programs can no longer be loaded');
+    }
   },
 
   async 'an answer streams, and its pieces are the whole'() {

@@ -75,9 +75,10 @@ export function countCrossings(): { calls: number; returns: number; restart: () 
     restart: () => void (counter.calls = counter.returns = 0),
     stop: () => void (WebAssembly.Instance = Instance),
   };
+  const ours = (name: string, kind: 'calls' | 'returns'): boolean => kind === 'returns' || name.startsWith('pteron_');
   const counted = (functions: object, kind: 'calls' | 'returns'): Record<string, Call> =>
     Object.fromEntries(Object.entries(functions).map(([name, value]) =>
-      [name, typeof value === 'function' ? (...args: number[]) => ((counter[kind] += 1), (value as Call)(...args)) : value]));
+      [name, typeof value === 'function' && ours(name, kind) ? (...args: number[]) => ((counter[kind] += 1), (value as Call)(...args)) : value]));
   WebAssembly.Instance = class {
     readonly exports: WebAssembly.Exports;
     constructor(module: WebAssembly.Module, imports: WebAssembly.Imports) {

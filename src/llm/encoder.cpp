@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "server/engine/encoder.h"
-
 #include "base/error.h"
-#include "base/os.h"
+
+#include <pteron/encoder.h>
 
 #include <algorithm>
 #include <cmath>
 
-namespace pteron::server {
+namespace pteron {
 namespace {
 
 const MethodInfo* forward_of(const Program& program) {
@@ -15,12 +14,11 @@ const MethodInfo* forward_of(const Program& program) {
   return it == program.methods().end() ? nullptr : &*it;
 }
 
-Result<Tokenizer> load_tokenizer(const Program& program, const std::string& path, std::string file) {
-  if (file.empty())
-    if (const auto bytes = program.named_data("pteron.tokenizer.json")) return Tokenizer::load(*bytes);
-  if (file.empty()) file = std::filesystem::path(path).parent_path() / "tokenizer.json";
-  TRY(const auto mapped, within(os::map_file(file), "the encoder's tokenizer"));
-  return within(Tokenizer::load(mapped->bytes()), file);
+void make_length_one(std::span<f32> vector) {
+  f64 sum = 0;
+  for (const f32 x : vector) sum += f64(x) * f64(x);
+  if (sum > 0)
+    for (f32& x : vector) x = f32(f64(x) / std::sqrt(sum));
 }
 
 }  // namespace
@@ -36,7 +34,7 @@ bool Encoder::is_one(const Program& program) {
          out.dtype == DType::f32 && out.shape.rank() == 2 && out.shape[0] == 1;
 }
 
-Encoder::Encoder(Program program, Method method, Tokenizer tokenizer)
+Encoder::Encoder(Program program, Method method, std::optional<Tokenizer> tokenizer)
     : program_(std::move(program)), method_(std::move(method)), tokenizer_(std::move(tokenizer)) {
   const MethodInfo& info = method_.info();
   context_ = info.inputs[0].shape[1];
@@ -44,12 +42,15 @@ Encoder::Encoder(Program program, Method method, Tokenizer tokenizer)
   width_ = info.outputs[0].shape[1];
 }
 
-Result<Encoder> Encoder::load(const std::string& path, LoadOptions options, std::string tokenizer) {
-  TRY(Program program, Program::load(path, std::move(options)));
-  if (!is_one(program)) return unsupported("'", path, "' is no encoder of texts");
-  TRY(Tokenizer words, load_tokenizer(program, path, std::move(tokenizer)));
+Result<Encoder> Encoder::create(Program program, std::optional<Tokenizer> tokenizer) {
+  if (!is_one(program)) return unsupported("the program is no encoder of texts");
   TRY(Method method, program.method("forward"));
-  return Encoder(std::move(program), std::move(method), std::move(words));
+  return Encoder(std::move(program), std::move(method), std::move(tokenizer));
+}
+
+Result<std::vector<u32>> Encoder::encode(std::string_view text, const EncodeOptions& options) const {
+  if (!tokenizer_) return not_found("the encoder has no tokenizer; name its file");
+  return tokenizer_->encode(text, options);
 }
 
 Result<std::vector<f32>> Encoder::embed(std::span<const u32> tokens) {
@@ -58,17 +59,14 @@ Result<std::vector<f32>> Encoder::embed(std::span<const u32> tokens) {
   // A dynamic length starts at two, and a static one is filled up: what the mask hides does not count.
   const u32 length = dynamic_ ? std::max(u32(tokens.size()), 2u) : context_;
   std::vector<i64> ids(tokens.begin(), tokens.end()), mask(tokens.size(), 1);
-  ids.resize(length, i64(tokenizer_.pad().value_or(0)));
+  ids.resize(length, tokenizer_ ? i64(tokenizer_->pad().value_or(0)) : 0);
   mask.resize(length, 0);
   TRY(const auto outputs, method_.execute({{DType::i64, Shape{1, length}, std::as_bytes(std::span(ids))},
                                            {DType::i64, Shape{1, length}, std::as_bytes(std::span(mask))}}));
   const auto row = outputs[0].as<f32>();
   std::vector<f32> out(row.begin(), row.end());
-  f64 sum = 0;
-  for (const f32 x : out) sum += f64(x) * f64(x);
-  if (sum > 0)
-    for (f32& x : out) x = f32(f64(x) / std::sqrt(sum));
+  make_length_one(out);
   return out;
 }
 
-}  // namespace pteron::server
+}  // namespace pteron

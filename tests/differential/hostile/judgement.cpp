@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "differential/hostile/judgement.h"
+
+#include "base/text.h"
+#include "differential/agreement.h"
+#include "differential/hostile/mutator.h"
+#include "differential/hostile/seeds.h"
+#include "gpu/environment.h"
+#include "ops/routes.h"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <csignal>
+#include <optional>
+
+namespace pteron::differential {
+namespace {
+
+constexpr u32 child_seconds = 20;
+constexpr u64 child_bytes = u64(2) << 30;
+
+void send(int pipe, const void* data, size_t size) {
+  for (const char* at = static_cast<const char*>(data); size > 0;) {
+    const ssize_t sent = write(pipe, at, size);
+    if (sent <= 0) _exit(1);
+    at += sent;
+    size -= size_t(sent);
+  }
+}
+
+bool receive(int pipe, void* data, size_t size) {
+  for (char* at = static_cast<char*>(data); size > 0;) {
+    const ssize_t got = read(pipe, at, size);
+    if (got <= 0) return false;
+    at += got;
+    size -= size_t(got);
+  }
+  return true;
+}
+
+void send(int pipe, const Outputs& outputs) {
+  for (const auto& step : outputs) {
+    const u64 count = step.size();
+    send(pipe, &count, 8);
+    for (const reference::Array& a : step) {
+      const u64 head[] = {u64(a.dtype), a.dims.size(), a.data.size()};
+      send(pipe, head, sizeof head);
+      send(pipe, a.dims.data(), a.dims.size() * 8);
+      send(pipe, a.data.data(), a.data.size() * 8);
+    }
+  }
+}
+
+bool receive(int pipe, size_t steps, Outputs& outputs) {
+  for (size_t s = 0; s < steps; ++s) {
+    u64 count = 0;
+    if (!receive(pipe, &count, 8)) return false;
+    auto& step = outputs.emplace_back(count);
+    for (reference::Array& a : step) {
+      u64 head[3];
+      if (!receive(pipe, head, sizeof head)) return false;
+      a.dtype = DType(head[0]);
+      a.dims.resize(head[1]);
+      a.data.resize(head[2]);
+      if (!receive(pipe, a.dims.data(), head[1] * 8) || !receive(pipe, a.data.data(), head[2] * 8)) return false;
+    }
+  }
+  return true;
+}
+
+// The reference trusts its graph, so it runs in a child: one that throws, ends or takes too long has no opinion.
+std::optional<Expected> ask_reference(const std::vector<std::byte>& program, const Sample& sample, u32 runs) {
+  int pipes[2];
+  if (pipe(pipes) != 0) return std::nullopt;
+  const pid_t child = fork();
+  if (child == 0) {
+    for (int signal : {SIGSEGV, SIGFPE, SIGABRT, SIGALRM}) std::signal(signal, SIG_DFL);
+    const rlimit memory{child_bytes, child_bytes}, core{0, 0};
+    setrlimit(RLIMIT_DATA, &memory);
+    setrlimit(RLIMIT_CORE, &core);
+    alarm(child_seconds);
+    try {
+      const Expected expected = expect(program, sample, runs);
+      send(pipes[1], expected.values);
+      send(pipes[1], expected.slack);
+    } catch (const std::exception&) {
+      _exit(1);
+    }
+    _exit(0);
+  }
+  close(pipes[1]);
+  Expected out;
+  const bool whole = child > 0 && receive(pipes[0], sample.steps.size(), out.values) &&
+                     receive(pipes[0], sample.steps.size(), out.slack);
+  close(pipes[0]);
+  if (child > 0) waitpid(child, nullptr, 0);
+  return whole ? std::optional(std::move(out)) : std::nullopt;
+}
+
+struct Variant {
+  std::string name;
+  LoadOptions options;
+};
+
+Variant further_variant(u32 drawn) {
+  const std::vector<std::string> passes = test::without_passes().disabled_passes;
+  const auto routes = ops::routes();
+  drawn %= u32(passes.size() + routes.size() + 1);
+  Variant out;
+  if (drawn < passes.size()) {
+    out.name = "without " + passes[drawn];
+    out.options.disabled_passes = {passes[drawn]};
+  } else if (drawn -= u32(passes.size()); drawn < routes.size()) {
+    out.name = str("with ", routes[drawn].family, "=", routes[drawn].name);
+    out.options.routes = {str(routes[drawn].family, "=", routes[drawn].name)};
+  } else {
+    out.name = "with guards";
+    out.options.guards = true;
+  }
+  return out;
+}
+
+// Bits of what two variants computed; rounding may differ, so only kinds and large steps count.
+std::string distance(const Outputs& a, const Outputs& b) {
+  for (size_t s = 0; s < a.size(); ++s)
+    for (size_t o = 0; o < a[s].size(); ++o) {
+      if (o >= b[s].size() || a[s][o].dims != b[s][o].dims) return str("output ", o, " has another shape");
+      for (size_t i = 0; i < a[s][o].data.size(); ++i) {
+        const f64 x = a[s][o].data[i], y = b[s][o].data[i];
+        if (!std::isfinite(x) || !std::isfinite(y)) continue;
+        if (std::abs(x - y) > 1e-2 + 1e-2 * std::max(std::abs(x), std::abs(y)))
+          return str("step ", s, ", output ", o, ", element ", i, ": ", x, " and ", y);
+      }
+    }
+  return "";
+}
+
+}  // namespace
+
+Sample hostile_sample(Choices& choices, std::vector<std::string>* done) {
+  Sample sample = seed_sample(choices);
+  Mutator mutator(choices, sample);
+  mutator.run();
+  if (done) *done = mutator.done();
+  return sample;
+}
+
+Sample hostile_sample(Choices& choices) { return hostile_sample(choices, nullptr); }
+
+Judgement judge(const Sample& sample, u32 variant) {
+  const std::vector<std::byte> program = sample.graph.program();
+  const Variant variants[] = {
+      {"with passes", {}}, {"without passes", test::without_passes()}, further_variant(variant)};
+  std::vector<EngineRun> runs;
+  for (const Variant& v : variants) runs.push_back(run_engine(program, sample, v.options));
+  for (const EngineRun& run : runs)
+    if (run.error.find("internal") == 0) return {Judgement::differs, run.error};
+  const EngineRun* first = nullptr;
+  for (const EngineRun& run : runs)
+    if (run.error.empty() && !first) first = &run;
+  if (!first) return {Judgement::refused, runs[0].error};
+  auto expected = ask_reference(program, sample, few_runs);
+  bool sure = false;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    if (!runs[i].error.empty()) continue;
+    std::string d = expected ? difference(runs[i], *expected, false) : distance(first->outputs, runs[i].outputs);
+    if (!d.empty() && expected && !sure) {
+      sure = true;
+      if (auto more = ask_reference(program, sample, many_runs)) expected = std::move(more);
+      d = difference(runs[i], *expected, false);
+    }
+    if (!d.empty()) return {Judgement::differs, str(variants[i].name, expected ? ": " : " against another: ", d)};
+  }
+  return {expected ? Judgement::agrees : Judgement::unknown, ""};
+}
+
+std::string describe(const Sample& sample) {
+  struct Text {
+    std::string operator()(std::monostate) const { return "null"; }
+    std::string operator()(i64 v) const { return str(v); }
+    std::string operator()(f64 v) const { return str(v); }
+    std::string operator()(bool v) const { return v ? "true" : "false"; }
+    std::string operator()(const std::string& v) const { return "'" + v + "'"; }
+    std::string operator()(const std::vector<i64>& v) const { return str("ints [", join(v), "]"); }
+    std::string operator()(const std::vector<f64>&) const { return "numbers"; }
+    std::string operator()(const std::vector<bool>&) const { return "booleans"; }
+    std::string operator()(const format::GraphSymInt&) const { return "symint"; }
+    std::string operator()(const format::GraphValueList& v) const { return str("list [", join(v.items), "]"); }
+    std::string operator()(const format::GraphTensor& t) const {
+      return str(name_of(t.dtype), " ", t.shape, t.constant >= 0 ? " constant" : "");
+    }
+  };
+  const format::DelegateGraph& graph = sample.graph.graph;
+  std::string out;
+  for (size_t i = 0; i < graph.values.size(); ++i)
+    out += str("  %", i, " = ", std::visit(Text(), graph.values[i]), "\n");
+  for (const format::GraphCall& call : graph.calls) out += str("  ", call.name, "(", join(call.args), ")\n");
+  return out + str("  inputs ", join(graph.inputs), "; outputs ", join(graph.outputs), "\n");
+}
+
+}  // namespace pteron::differential
