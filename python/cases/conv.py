@@ -41,7 +41,6 @@ PLAIN = [
     conv("two_channels_half", lambda: nn.Conv2d(2, 19, 3, stride=2, padding=1).half(), f16(1, 2, 11, 13)),
     conv("many_filters", lambda: nn.Conv2d(7, 35, 3, stride=2, padding=2, dilation=(1, 2)), f32(1, 7, 15, 17)),
     conv("many_filters_dynamic", lambda: nn.Conv2d(6, 18, 3), f32(1, 6, h, w), live=LIVE),
-    conv("pointwise_fours", lambda: nn.Conv2d(8, 20, 1), f32(1, 8, 4, 9)),
     conv("half", lambda: nn.Conv2d(5, 6, 3, padding=1).half(), f16(1, 5, 6, 7)),
     conv("force_fp16", lambda: nn.Conv2d(4, 6, 3), f32(1, 4, 6, 7), compile=HALF),
     conv("force_fp16_depthwise", lambda: nn.Conv2d(4, 4, 3, groups=4), f32(1, 4, 6, 7), compile=HALF),
@@ -58,7 +57,6 @@ LINES = [
     conv("line_depthwise", lambda: nn.Conv1d(5, 5, 3, groups=5, padding=1), f32(1, 5, 9)),
     conv("line_dilated", lambda: nn.Conv1d(3, 4, 3, dilation=2), f32(1, 3, 11)),
     conv("line_grouped", lambda: nn.Conv1d(6, 4, 3, groups=2), f32(1, 6, 9)),
-    conv("line_two_channels", lambda: nn.Conv1d(2, 19, 7, stride=3, padding=3, dilation=2), f32(1, 2, 45)),
     conv("line_dynamic", lambda: nn.Conv1d(4, 6, 3, padding=1), f32(1, 4, w), live=[4, 9]),
 ]
 

@@ -45,6 +45,7 @@ Result<Conv> read_conv(Plan& op, const ConvArgs& args, const TensorArg& x, std::
   const i64 groups = op.integer(args.groups);
   Conv conv;
   conv.transposed = transposed;
+  conv.axes = axes;
   conv.volume = axes == 3;
   conv.images = x.rank() == axes + 2 ? x.dim(0) : 1;
   conv.in_channels = x.dim(-1 - i32(axes));

@@ -12,7 +12,7 @@ struct ConvAxis {
 };
 
 struct Conv {
-  u32 images = 1, groups = 1, in_channels = 0, out_channels = 0;
+  u32 axes = 2, images = 1, groups = 1, in_channels = 0, out_channels = 0;
   ConvAxis z, y, x;  // one in two dimensions has a depth of 1, one in a single dimension a height of 1 too
   bool transposed = false, volume = false;
   Shape out;

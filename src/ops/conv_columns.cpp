@@ -24,9 +24,8 @@ u32 quads_each(const Conv& conv, bool unfold) { return ceil_div(conv.group_in() 
 bool fits(Plan& op, const Conv& conv, const TensorArg& x, bool unfold) {
   const Shape& max = x.max();
   const i64 pads[] = {conv.x.pad, conv.y.pad, conv.z.pad};
-  const u32 axes = conv.volume ? 3 : conv.out.rank() == 4 || conv.y.in > 1 ? 2 : 1;
   f64 quads = f64(max.numel()) / std::max<f64>(1, conv.group_in()) * quads_each(conv, unfold);
-  for (u32 i = 0; i < axes; ++i) {
+  for (u32 i = 0; i < conv.axes; ++i) {
     const f64 size = max[max.rank() - 1 - i];
     quads *= (size + 2 * f64(pads[i])) / std::max(size, 1.0);
   }

@@ -13,7 +13,7 @@ struct Family {
   std::vector<std::string_view> folders;  // of fixtures that use it
 };
 const Family families[] = {
-    {"gemm", {"mm", "linear", "conv"}},
+    {"gemm", {"mm", "linear", "conv_with_clamp"}},
     {"conv", {"conv", "conv_with_clamp"}},
     {"linear_q4", {"linear_q4gsw"}},
     {"attention", {"custom_sdpa", "et_vk_sdpa"}},
