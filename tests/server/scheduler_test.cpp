@@ -137,5 +137,52 @@ TEST_F(SchedulerTest, AJobThatNobodyWantsEndsWithinAToken) {
   EXPECT_EQ(metrics.cancelled, 1);
 }
 
+TEST_F(SchedulerTest, AnswersThatGrowTogetherAreThoseOfOneAlone) {
+  constexpr u32 count = 5;
+  std::vector<std::vector<u32>> calm;
+  u64 alone = 0, together = 0;
+  for (const bool at_once : {false, true}) {
+    Scheduler scheduler(models, metrics, {.parallel = count});
+    std::vector<std::shared_ptr<Watcher>> watchers;
+    const u64 before = device->usage().submits;
+    for (u32 i = 0; i < count; ++i) {
+      // Each ends at another step.
+      ASSERT_TRUE(scheduler.submit(
+          {job(watchers.emplace_back(std::make_shared<Watcher>()), count_up(11 * i + 1, 4 + 3 * i), 20 + 4 * i)}));
+      if (!at_once) EXPECT_FALSE(watchers.back()->wait());
+    }
+    for (u32 i = 0; i < count; ++i) {
+      if (!at_once) {
+        calm.push_back(watchers[i]->tokens);
+        continue;
+      }
+      EXPECT_FALSE(watchers[i]->wait());
+      EXPECT_EQ(watchers[i]->tokens, calm[i]) << i;
+    }
+    (at_once ? together : alone) = device->usage().submits - before;
+  }
+  EXPECT_LT(together, alone / 2);
+}
+
+TEST_F(SchedulerTest, ALostDeviceFailsAllThatGrowTogether) {
+  Scheduler scheduler(models, metrics, {});
+  const auto first = std::make_shared<Watcher>(), second = std::make_shared<Watcher>(),
+             next = std::make_shared<Watcher>();
+  first->at_piece = [&] {
+    if (first->tokens.size() == 5) gpu::destroy_underlying_device(context_of(*device)->device());
+  };
+  std::vector<Job> jobs;
+  jobs.push_back(job(first, {7, 8, 9}, 100));
+  jobs.push_back(job(second, {17, 8, 9}, 100));
+  ASSERT_TRUE(scheduler.submit(std::move(jobs)));
+  for (const auto& watcher : {first, second}) {
+    const auto error = watcher->wait();
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->kind, ErrorKind::device_lost) << error->to_string();
+  }
+  ASSERT_TRUE(scheduler.submit({job(next, count_up(5, 20))}));
+  EXPECT_FALSE(next->wait());
+}
+
 }  // namespace
 }  // namespace pteron::server

@@ -31,8 +31,8 @@ struct Scheduler::Active {
   void note(Status status) {
     if (!status && !error) error = status.error();
   }
-  Status begin() { return answer->begin(); }
-  Status finish() {
+  Status step() {
+    TRY_DO(answer->begin());
     TRY_DO(answer->finish());
     return {};
   }
@@ -113,6 +113,7 @@ void Scheduler::loop() {
   for (const Job& job : queue_) job.listener->on_failed(ended);
   for (const auto& task : tasks_) task->fail(ended);
   active_.clear();
+  batches_.clear();
   cache_.put_away();
 }
 
@@ -121,7 +122,11 @@ bool Scheduler::take_over() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock,
                 [&] { return stopping_ || models_changed_ || !queue_.empty() || !tasks_.empty() || !active_.empty(); });
-  if (std::exchange(models_changed_, false)) cache_.keep_only(models_.all());
+  if (std::exchange(models_changed_, false)) {
+    const std::vector<ModelPtr> kept = models_.all();
+    cache_.keep_only(kept);
+    std::erase_if(batches_, [&](const ModelBatch& of) { return std::ranges::find(kept, of.model) == kept.end(); });
+  }
   const auto now = Job::Clock::now();
   for (auto it = queue_.begin(); it != queue_.end() && !stopping_;) {
     const bool wanted = it->listener->wanted(), overdue = it->deadline <= now;
@@ -219,23 +224,44 @@ Status Scheduler::begin_answer(Active& active) {
         Generation::start(active.job.model->model, *active.session, active.job.prompt, std::move(active.job.options)));
     active.answer.emplace(std::move(answer));
   }
-  TRY_DO(active.begin());
-  TRY_DO(active.finish());
+  TRY_DO(active.step());
   active.deliver(metrics_);
   return {};
 }
 
 void Scheduler::decode(std::span<Active* const> answers) {
-  std::vector<Active*> begun;
-  for (Active* active : answers) {
-    if (!active->job.listener->wanted()) continue;
-    active->note(active->begin());
-    if (!active->error) begun.push_back(active);
+  std::vector<Active*> left;
+  for (Active* active : answers)
+    if (active->job.listener->wanted()) left.push_back(active);
+  while (!left.empty()) {
+    const ModelPtr model = left.front()->job.model;
+    const auto others =
+        std::ranges::stable_partition(left, [&](const Active* active) { return active->job.model == model; });
+    const size_t count = std::min<size_t>(left.size() - others.size(), Batch::most_lanes);
+    decode_together(model, std::span(left).first(count));
+    left.erase(left.begin(), left.begin() + std::ptrdiff_t(count));
   }
-  for (Active* active : begun) {
-    active->note(active->finish());
-    if (!active->error) active->deliver(metrics_);
+}
+
+void Scheduler::decode_together(const ModelPtr& model, std::span<Active* const> answers) {
+  SessionBatch* batch = answers.size() > 1 ? batch_for(model) : nullptr;
+  std::vector<Generation::Turn> turns;
+  for (Active* active : answers) turns.push_back({&*active->answer});
+  if (batch) Generation::step(*batch, turns);
+  for (size_t i = 0; i < answers.size(); ++i) {
+    answers[i]->note(batch ? std::move(turns[i].status) : answers[i]->step());
+    if (!answers[i]->error) answers[i]->deliver(metrics_);
   }
+}
+
+SessionBatch* Scheduler::batch_for(const ModelPtr& model) {
+  auto known = std::ranges::find(batches_, model, &ModelBatch::model);
+  if (known == batches_.end()) {
+    auto made = model->model.batch();
+    known = batches_.insert(batches_.end(), {model, {}});
+    if (made) known->batch.emplace(*std::move(made));
+  }
+  return known->batch ? &*known->batch : nullptr;
 }
 
 void Scheduler::settle() {
@@ -282,6 +308,7 @@ void Scheduler::reopen() {
     active->session.reset();
   }
   cache_.drop_all();
+  batches_.clear();
   for (const Error& error : models_.reload()) std::fprintf(stderr, "pteron: %s\n", error.to_string().c_str());
   const std::scoped_lock lock(mutex_);
   for (const auto& task : tasks_) task->fail(Error{ErrorKind::device_lost, "the GPU was lost; ask again", {}});

@@ -47,8 +47,10 @@ class Scheduler {
   void read_prompts();
   Status read_chunk(Active& active);
   Status begin_answer(Active& active);
-  // The place where answers grow: one by one now; together once the engine can batch them.
+  // The place where answers grow by a token: those of one model in one submit.
   void decode(std::span<Active* const> answers);
+  void decode_together(const ModelPtr& model, std::span<Active* const> answers);
+  SessionBatch* batch_for(const ModelPtr& model);  // nothing if the model can't be batched
   void settle();
   void end(Active& active);
   void fail(Active& active, const Error& error);
@@ -62,6 +64,11 @@ class Scheduler {
   const SchedulerOptions options_;
   SessionCache cache_;
   ActiveList active_;
+  struct ModelBatch {
+    ModelPtr model;
+    std::optional<SessionBatch> batch;
+  };
+  std::vector<ModelBatch> batches_;
   Job::Clock::time_point last_ping_ = Job::Clock::now();
 
   std::mutex mutex_;  // what follows
