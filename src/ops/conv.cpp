@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ops/conv.h"
 
+#include "ops/conv_columns.h"
+
 #include <cmath>
 #include <cstring>
 
@@ -43,6 +45,7 @@ Result<Conv> read_conv(Plan& op, const ConvArgs& args, const TensorArg& x, std::
   const i64 groups = op.integer(args.groups);
   Conv conv;
   conv.transposed = transposed;
+  conv.axes = axes;
   conv.volume = axes == 3;
   conv.images = x.rank() == axes + 2 ? x.dim(0) : 1;
   conv.in_channels = x.dim(-1 - i32(axes));
@@ -70,7 +73,7 @@ Result<Conv> read_conv(Plan& op, const ConvArgs& args, const TensorArg& x, std::
   return conv;
 }
 
-void set_image(Gemm& gemm, const Conv& conv, const TensorArg& x, std::optional<i32> zero) {
+void set_sizes(Gemm& gemm, const Conv& conv) {
   GemmParams& g = gemm.params;
   g.batches = conv.images * conv.groups;
   g.a_batches = conv.groups;
@@ -81,7 +84,6 @@ void set_image(Gemm& gemm, const Conv& conv, const TensorArg& x, std::optional<i
   g.sections_x = conv.x.taps;
   g.b_step = conv.z.in * conv.y.in * conv.x.in;
   g.b_batch = g.b_step * g.depth;
-  g.b_zero = zero.value_or(0);
   g.in_height = conv.y.in;
   g.in_width = conv.x.in;
   g.out_width = conv.x.out;
@@ -97,13 +99,18 @@ void set_image(Gemm& gemm, const Conv& conv, const TensorArg& x, std::optional<i
   g.stride_z = u32(conv.z.stride);
   g.pad_z = i32(conv.z.pad);
   g.dilation_z = i32(conv.z.dilation);
+  gemm.channels_are_rows();
+}
+
+void set_image(Gemm& gemm, const Conv& conv, const TensorArg& x, std::optional<i32> zero) {
+  set_sizes(gemm, conv);
+  gemm.params.b_zero = zero.value_or(0);
   gemm.bind("b", x);
   gemm.flag("VOLUME", conv.volume);
   gemm.flag("TRANSPOSED", conv.transposed);
   gemm.flag("B_CENTERED", zero.has_value());
   gemm.use("image");
   gemm.use("b_image");
-  gemm.channels_are_rows();
 }
 
 namespace {
@@ -122,16 +129,19 @@ void pack_channels_last(const Packing& self, Bytes rows, u64, MutableBytes out) 
 }
 
 // In the file a filter is [OC, IC / groups, taps], transposed [IC, OC / groups, taps]. Constants are repacked so that
-// four channels of a tap are one load.
-void set_filter(Gemm& gemm, Plan& op, const Conv& conv, const TensorArg& w) {
+// four channels of a tap are one load. Where columns are unfolded, a tap of a channel is a channel.
+void set_filter(Gemm& gemm, Plan& op, const Conv& conv, const TensorArg& w, ConvColumns columns) {
   GemmParams& g = gemm.params;
-  const u32 taps = conv.taps(), in = conv.group_in(), out = conv.group_out(), padded = ceil_div(in, 4) * 4;
+  const bool unfolded = columns == ConvColumns::unfolded;
+  const u32 taps = unfolded ? 1 : conv.taps(), in = unfolded ? conv.group_in() * conv.taps() : conv.group_in();
+  const u32 out = conv.group_out(), padded = ceil_div(in, 4) * 4;
   g.a_batch = out * in * taps;
   g.a_row = conv.transposed ? taps : in * taps;
   g.a_step = conv.transposed ? out * taps : taps;
   g.a_section = 1;
   const bool as_it_is = taps == 1 && in % 4 == 0 && !conv.transposed;
-  if (conv.depthwise() || in == 0 || !(op.bytes_are_fixed(w) || as_it_is)) {
+  const bool by_tap = columns == ConvColumns::image && conv.depthwise();
+  if (by_tap || in == 0 || !(op.bytes_are_fixed(w) || as_it_is)) {
     gemm.bind("a", w);
     return gemm.dense_a(Gemm::none);
   }
@@ -173,11 +183,12 @@ Status convolution(Plan& op) {
   TRY_DO(op.resize(y, conv.out));
   if (y.numel() == 0) return {};
   Gemm gemm(op, Gemm::floats);
-  set_image(gemm, conv, x);
-  set_filter(gemm, op, conv, w);
+  TRY(const ConvColumns columns, choose_columns(op, conv, x));
+  TRY_DO(set_columns(gemm, op, conv, x, columns));
+  set_filter(gemm, op, conv, w, columns);
   gemm.bind_if("bias", bias);
   if (op.entry().detail == "clamp") gemm.clamp(f32(op.number(9)), f32(op.number(10)));
-  return gemm.run(y, conv.depthwise());
+  return gemm.run(y, columns == ConvColumns::image && conv.depthwise());
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ struct ConvAxis {
 };
 
 struct Conv {
-  u32 images = 1, groups = 1, in_channels = 0, out_channels = 0;
+  u32 axes = 2, images = 1, groups = 1, in_channels = 0, out_channels = 0;
   ConvAxis z, y, x;  // one in two dimensions has a depth of 1, one in a single dimension a height of 1 too
   bool transposed = false, volume = false;
   Shape out;
@@ -33,7 +33,10 @@ struct ConvArgs {
 Result<Conv> read_conv(Plan& op, const ConvArgs& args, const TensorArg& x, std::span<const u32> taps, u32 out_channels,
                        bool transposed);
 
-// Sets the product's sizes and makes the image x its B.
+// Sets the product's sizes.
+void set_sizes(Gemm& gemm, const Conv& conv);
+
+// Also makes the image x its B.
 void set_image(Gemm& gemm, const Conv& conv, const TensorArg& x, std::optional<i32> zero = std::nullopt);
 
 }  // namespace pteron::ops

@@ -27,15 +27,17 @@ struct Gemm::Tiling {
   const graph::KernelSource& kernel;
   u32 row_blocks, column_blocks;  // of four, per thread
   u32 workgroup;                  // threads, where a thread has a tile of its own
+  bool same_rows = false;         // the threads of a workgroup have neighbouring tiles of the same rows
 
   u32 tile_rows() const { return std::max(1u, 4 * row_blocks); }
   u32 tile_columns() const { return 4 * column_blocks; }
 };
 
 const Gemm::Tiling Gemm::tilings[] = {
-    {"row", kernels::gemm_registers, 0, 2, 16},   {"tile8", kernels::gemm_registers, 2, 2, 16},
-    {"tile4", kernels::gemm_registers, 1, 1, 16}, {"split", kernels::gemm_split, 0, 1, 0},
-    {"shared", kernels::gemm_shared, 16, 16, 0},
+    {"row", kernels::gemm_registers, 0, 2, 16},         {"tile8", kernels::gemm_registers, 2, 2, 16},
+    {"tile4", kernels::gemm_registers, 1, 1, 16},       {"split", kernels::gemm_split, 0, 1, 0},
+    {"shared", kernels::gemm_shared, 16, 16, 0},        {"lanes8", kernels::gemm_subgroups, 4, 2, 8, true},
+    {"lanes4", kernels::gemm_subgroups, 4, 1, 8, true},
 };
 
 Result<i32> zero_point(Plan& op, u32 arg) {
@@ -155,10 +157,12 @@ Status Gemm::dispatch_parts(const Tiling& tiling, const Operand& y, DType dtype)
     params.columns = u32(part);
     if (part < params.width)
       operands_[weight_at_] = {whole.kind, whole.index, first * row_bytes, (part * row_bytes + 15) / 16 * 16};
-    const u64 count = tiles(params, tiling.tile_rows(), tiling.tile_columns());
+    const bool in_groups = tiling.workgroup == 0 || tiling.same_rows;
+    const u64 count =
+        tiles(params, tiling.tile_rows(), tiling.tile_columns() * (tiling.same_rows ? tiling.workgroup : 1));
     TRY_DO(op_.dispatch({tiling.kernel, spec_}, std::span(operands_).first(count_),
                         std::as_bytes(std::span(&params, 1)),
-                        tiling.workgroup > 0 ? one_thread_per(count, tiling.workgroup) : one_group_per(count)));
+                        in_groups ? one_group_per(count) : one_thread_per(count, tiling.workgroup)));
   }
   return {};
 }

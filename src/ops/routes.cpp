@@ -14,12 +14,19 @@ u64 tiles(const Work& w, u32 rows, u32 columns) {
 // many threads that share what they load.
 constexpr Route table[] = {
     // The matrix-product family (gemm.h).
-    {"gemm", "row", Route::cpu, false, [](const Work& w) { return w.rows == 1; }},
+    {"gemm", "row", Route::cpu, false, [](const Work& w) { return w.rows <= 2; }},
+    {"gemm", "lanes8", Route::cpu, true,
+     [](const Work& w) { return w.rows > 8 && (w.columns > 192 || w.columns % 64 == 0); }},
+    {"gemm", "lanes4", Route::cpu, true, [](const Work& w) { return w.rows > 8 && w.columns > 8; }},
     {"gemm", "tile8", Route::cpu, false,
      [](const Work& w) { return w.rows > 4 && w.columns > 4 && tiles(w, 8, 8) >= 8; }},
     {"gemm", "split", Route::gpu, false, [](const Work& w) { return w.rows == 1 || w.columns <= 4; }},
     {"gemm", "shared", Route::gpu, false, [](const Work& w) { return w.rows >= 32 && w.columns >= 32; }},
     {"gemm", "tile4", Route::any, false, nullptr},
+    // What a convolution's columns are read from (conv.h); its depth are channels.
+    {"conv", "unfolded", Route::any, false, [](const Work& w) { return w.rows > 8 && w.depth <= 2; }},
+    {"conv", "positions", Route::cpu, false, [](const Work& w) { return w.rows > 4; }},
+    {"conv", "image", Route::any, false, nullptr},
     // Linears with 4-bit weights in tiles (linear_q4.h).
     {"linear_q4", "lines", Route::gpu, false, [](const Work&) { return true; }},
     {"linear_q4", "registers", Route::any, false, nullptr},
@@ -65,7 +72,8 @@ Result<std::string_view> find(Plan& op, std::string_view family, const Work& wor
   const auto adapter = device.adapter.type == gpu::AdapterType::cpu ? Route::cpu : Route::gpu;
   for (const Route& route : table) {
     if (route.family != family || (route.subgroups && !device.features.subgroups)) continue;
-    if (!route.suits || (route.adapter == adapter && op.branch(route.suits(work)))) return route.name;
+    if (route.adapter != Route::any && route.adapter != adapter) continue;
+    if (!route.suits || op.branch(route.suits(work))) return route.name;
   }
   return internal_error("the family '", family, "' has no route");
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "base/text.h"
 #include "selftest/trial.h"
 
 #include <algorithm>
@@ -30,8 +31,10 @@ Array convolve(const Array& x, const Array& w, const Array& b, const Filter& f) 
   return y;
 }
 
-void convolution(Trials& trials, const std::string& name, const Shape& image, const Shape& filter, const Filter& f) {
+void convolution(Trials& trials, const std::string& name, const Shape& image, const Shape& filter, const Filter& f,
+                 std::vector<std::string> routes = {}) {
   Trial& t = trials.emplace_back(name);
+  t.options.routes = std::move(routes);
   const Array x = random(image), w = random(filter, -1, 1), b = random({filter[0]});
   const u32 in = t.give(x), weight = t.keep(w), bias = t.keep(b);
   const u32 stride = t.ints({f.stride, f.stride}), padding = t.ints({f.padding, f.padding}), ones = t.ints({1, 1});
@@ -153,6 +156,8 @@ void add_images(Trials& trials) {
   convolution(trials, "convolution pointwise", {1, 8, 5, 8}, {6, 8, 1, 1}, {});
   convolution(trials, "convolution grouped", {1, 6, 5, 5}, {4, 3, 3, 3}, {1, 0, 2});
   convolution(trials, "convolution depthwise", {1, 5, 7, 6}, {5, 1, 3, 3}, {1, 1, 5});
+  for (std::string_view route : routes_of("conv", false))
+    convolution(trials, str("convolution ", route), {1, 3, 7, 9}, {18, 3, 3, 3}, {2, 1, 1}, {str("conv=", route)});
   volume(trials);
   fold(trials);
   pools(trials);

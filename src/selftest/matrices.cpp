@@ -37,9 +37,9 @@ void distances(Trials& trials) {
 
 }  // namespace
 
-void add_matrices(Trials& trials, bool f16) {
+void add_matrices(Trials& trials, bool f16, bool subgroups) {
   distances(trials);
-  for (std::string_view route : routes_of("gemm", false)) {
+  for (std::string_view route : routes_of("gemm", subgroups)) {
     const u32 rows = route == "row" ? 1 : 37;
     mm(trials, route, rows, 35, 41, DType::f32);
     mm(trials, route, rows, 36, 40, DType::f32);

@@ -95,7 +95,7 @@ Trials all_trials(bool f16, bool subgroups) {
   add_movement(trials);
   add_rows(trials);
   add_images(trials);
-  add_matrices(trials, f16);
+  add_matrices(trials, f16, subgroups);
   add_nibbles(trials, subgroups);
   add_bytes(trials);
   add_attention(trials);

@@ -73,7 +73,7 @@ void add_elementwise(Trials& trials, bool f16);
 void add_movement(Trials& trials);
 void add_rows(Trials& trials);
 void add_images(Trials& trials);
-void add_matrices(Trials& trials, bool f16);
+void add_matrices(Trials& trials, bool f16, bool subgroups);
 void add_nibbles(Trials& trials, bool subgroups);
 void add_bytes(Trials& trials);
 void add_attention(Trials& trials);

@@ -66,7 +66,9 @@ DeviceInfo describe(WGPUAdapter adapter, u32 index) {
   out.features.subgroup_max = info.subgroupMaxSize;
   wgpuAdapterInfoFreeMembers(info);
   out.features.f16 = wgpuAdapterHasFeature(adapter, WGPUFeatureName_ShaderF16);
-  out.features.subgroups = wgpuAdapterHasFeature(adapter, native::subgroups_feature());
+  // WebGPU promises four lanes or more, this port whatever the driver has; 0 is unknown.
+  const bool narrow = out.features.subgroup_min > 0 && out.features.subgroup_min < 4;
+  out.features.subgroups = !narrow && wgpuAdapterHasFeature(adapter, native::subgroups_feature());
   out.features.timestamps = wgpuAdapterHasFeature(adapter, WGPUFeatureName_TimestampQuery);
   WGPULimits limits = WGPU_LIMITS_INIT;
   wgpuAdapterGetLimits(adapter, &limits);
