@@ -52,7 +52,8 @@ void check(u64 first, u32 graphs, bool expect_firings) {
   EXPECT_EQ(failures, 0u);
   if (!expect_firings) return;
   for (const auto& [name, count] : firings.by_pass())
-    EXPECT_GE(count, 3u) << "graphs that the pass " << name << " changes";
+    if (name != "shared-rows")  // of several conversations; a method on its own has none
+      EXPECT_GE(count, 3u) << "graphs that the pass " << name << " changes";
 }
 
 TEST(RandomGraphs, AgreeWithTheReference) {
