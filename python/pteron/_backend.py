@@ -25,10 +25,13 @@ from executorch.exir.dialects._ops import ops
 from executorch.exir.pass_base import ExportPass, PassResult
 from executorch.exir.passes import SpecPropPass
 from executorch.exir.passes.sym_shape_eval_pass import ConstraintBasedSymShapeEvalPass
+from torch._dispatch.python import enable_python_dispatcher
+from torch._guards import detect_fake_mode
 from torch.export import ExportedProgram
 from torch.export._remove_auto_functionalized_pass import unsafe_remove_auto_functionalized_pass
 from torch.export.graph_signature import OutputKind
 from torch.fx import GraphModule, Node
+from torch.fx.node import map_arg
 from torch.fx.passes.utils.matcher_utils import SubgraphMatcher
 
 from pteron._engine import check_delegate
@@ -63,15 +66,28 @@ def fusable_nodes(graph_module: GraphModule) -> set[Node]:
     return found
 
 
+def computed(node: Node):
+    """A node's value as its op gives it: a replacement starts with the value of one of those that it takes in."""
+    args, kwargs = map_arg((node.args, node.kwargs), lambda argument: argument.meta["val"])
+    with enable_python_dispatcher(), detect_fake_mode((args, kwargs)):
+        return node.target(*args, **kwargs)
+
+
 def replace(program: ExportedProgram, graph_module: GraphModule, match, create) -> None:
-    """Puts a fused op in the place of what matches. If the engine refuses just that op, the nodes stay that it does compute."""
-    old, inside = set(graph_module.graph.nodes), set(match.all_nodes)
+    """Puts a fused op in the place of what matches. If the engine refuses just that op, the nodes stay that it does compute; not
+    if their constants were packed for the fused one."""
+    old, inside = set(graph_module.graph.nodes), {node for node in match.all_nodes if isinstance(node, Node)}  # or literals
     users = {user: (user.args, user.kwargs) for node in inside for user in node.users if user not in inside}
     can_stay = not any(refused(node, program) for node in inside if node.op == "call_function" and not is_getitem(node))
+    constants = {name: id(tensor) for name, tensor in program.state_dict.items()}
     create(program, graph_module, match)
     new = [node for node in graph_module.graph.nodes if node not in old]
+    if not can_stay or any(id(program.state_dict.get(name)) != known for name, known in constants.items()):
+        return
     calls = [node for node in new if node.op == "call_function" and not is_getitem(node) and "val" in node.meta]
-    if not can_stay or not any(refused(node, program) for node in calls):
+    for node in calls:
+        node.meta["val"] = computed(node)
+    if not any(refused(node, program) for node in calls):
         return
     for user, (args, kwargs) in users.items():
         user.args, user.kwargs = args, kwargs

@@ -143,9 +143,9 @@ void batch_norm(Trials& trials) {
     y.v[i] = (x.v[i] - mean.v[c]) / std::sqrt(variance.v[c] + 1e-5) * w.v[c] + b.v[c];
   }
   const u32 in = t.give(x), weight = t.keep(w), bias = t.keep(b), means = t.keep(mean), variances = t.keep(variance);
-  const u32 out = t.expect(y), unused = t.tensor(DType::f32, {0});
+  const u32 out = t.expect(y), no_mean = t.tensor(DType::f32, {0}), no_deviation = t.tensor(DType::f32, {0});
   t.op("aten._native_batch_norm_legit_no_training.default",
-       {in, weight, bias, means, variances, t.number(0.1), t.number(1e-5), t.list({out, unused, unused})});
+       {in, weight, bias, means, variances, t.number(0.1), t.number(1e-5), t.list({out, no_mean, no_deviation})});
 }
 
 }  // namespace

@@ -53,6 +53,7 @@ class Wheel(unittest.TestCase):
         cls.folder.mkdir(parents=True)
         shutil.copy(MODEL, cls.folder)
         shutil.copy(DATA / "llama_tiny" / "rope_llama" / "model.pte", cls.folder / "llama.pte")
+        shutil.copy(DATA / "encoder_tiny" / "dynamic.pte", cls.folder / "encoder.pte")
         shutil.copytree(DATA / "tiny_tokenizer", cls.folder, dirs_exist_ok=True)
         lent = Path(sysconfig.get_path("purelib"))
         (cls.wheel,) = WHEELS.glob("*.whl")

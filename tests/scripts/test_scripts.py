@@ -154,7 +154,7 @@ class Setup(Machine):
         self.call("tools/setup", "--system", "test")
         log = (self.project / "build/logs/apt.log").read_text()
         self.assertIn("sudo env DEBIAN_FRONTEND=noninteractive apt-get", log)
-        self.assertIn("sudo env DEBIAN_FRONTEND=noninteractive dpkg --configure -a", log)
+        self.assertIn("sudo env DEBIAN_FRONTEND=noninteractive LC_ALL=C dpkg --configure -a", log)
 
     def test_nothing_to_do_is_silent(self):
         self.program("dpkg-query", 'for p in "${@:3}"; do printf "%s=installed " "$p"; done\n')

@@ -188,7 +188,7 @@ class Structured(WithClient):
     def test_a_tool_that_is_asked_for_is_called(self):
         for choice in ("required", {"type": "function", "function": {"name": "weather"}}):
             tools = [WEATHER, CLOCK] if choice != "required" else [WEATHER]
-            answer = self.chat(tools=tools, tool_choice=choice, parallel_tool_calls=False, max_tokens=100, temperature=1, seed=2).choices[0]
+            answer = self.chat(tools=tools, tool_choice=choice, max_tokens=100, temperature=1, seed=2).choices[0]
             (call,) = answer.message.tool_calls
             self.assertEqual((call.function.name, answer.finish_reason, answer.message.content), ("weather", "tool_calls", None))
             self.assertIn(json.loads(call.function.arguments)["city"], ("Oslo", "Rome"))
@@ -198,7 +198,7 @@ class Structured(WithClient):
         more = {str(self.server.post("/tokenize", {"content": "\n"})[2]["tokens"][0]): 100}  # what follows a call, rather than the end
         nothing = {"type": "object", "properties": {}, "additionalProperties": False}  # the tiny model's context holds little
         tools = [{"type": "function", "function": {"name": name, "parameters": nothing}} for name in "ab"]
-        asked = {"tools": tools, "tool_choice": "required", "logit_bias": more, "max_tokens": 95, "temperature": 1, "seed": 2}
+        asked = {"tools": tools, "tool_choice": "required", "parallel_tool_calls": True, "logit_bias": more, "max_tokens": 95, "temperature": 1, "seed": 2}
         answer = self.chat(**asked).choices[0]
         calls = answer.message.tool_calls
         self.assertGreater(len(calls), 1)

@@ -68,7 +68,8 @@ ToolUse read_tools(const Fields& request, bool responses_api) {
   } else if (choice->is_string() && *choice == "required") {
     if (use.tools.empty()) refuse("tool_choice", "'tool_choice' is required, but there are no tools");
     use.choice = ToolUse::required;
-    use.several = request.boolean("parallel_tool_calls").value_or(true);
+    // Small models don't stop after the call that was asked for, and a last one that is cut does not parse.
+    use.several = request.boolean("parallel_tool_calls").value_or(false);
   } else {
     refuse("tool_choice", "'tool_choice' must be none, auto, required or name a function");
   }
