@@ -65,7 +65,7 @@ def fusable_nodes(graph_module: GraphModule) -> set[Node]:
 
 def replace(program: ExportedProgram, graph_module: GraphModule, match, create) -> None:
     """Puts a fused op in the place of what matches. If the engine refuses just that op, the nodes stay that it does compute."""
-    old, inside = set(graph_module.graph.nodes), set(match.all_nodes)
+    old, inside = set(graph_module.graph.nodes), {node for node in match.all_nodes if isinstance(node, Node)}  # or literals
     users = {user: (user.args, user.kwargs) for node in inside for user in node.users if user not in inside}
     can_stay = not any(refused(node, program) for node in inside if node.op == "call_function" and not is_getitem(node))
     create(program, graph_module, match)
