@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Does what docs/serving.md shows, as it stands there. usage: test_docs.py PTERON DATA_FOLDER"""
+"""Does what docs/serving.md and the README's door to it show, as it stands there. usage: test_docs.py PTERON DATA_FOLDER"""
 import json
 import re
 import subprocess
@@ -8,11 +8,12 @@ import unittest
 
 from serving import DATA, Server
 
-PAGE = (DATA.resolve().parents[1] / "docs" / "serving.md").read_text()
+ROOT = DATA.resolve().parents[1]
+PAGE, README = (ROOT / "docs" / "serving.md").read_text(), (ROOT / "README.md").read_text()
 
 
-def blocks(language):
-    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.M | re.S)
+def blocks(language, page=PAGE):
+    return re.findall(rf"^```{language}\n(.*?)^```$", page, re.M | re.S)
 
 
 class Page(unittest.TestCase):
@@ -30,6 +31,10 @@ class Page(unittest.TestCase):
         self.assertEqual(json.loads(self.run_here("bash", "-c", whole))["object"], "chat.completion")
         self.assertTrue(self.run_here("bash", "-c", stream).endswith("data: [DONE]\n\n"))
         self.assertEqual(len(json.loads(self.run_here("bash", "-c", models))["data"]), 1)
+
+    def test_the_readme(self):
+        (line,) = blocks("sh", README)
+        self.assertEqual(json.loads(self.run_here("bash", "-c", line))["object"], "chat.completion")
 
     def test_python(self):
         self.run_here(sys.executable, "-c", blocks("python")[0])  # the one of embeddings has a test of its own
