@@ -20,15 +20,16 @@ include(cmake/library.cmake)
 pteron_objects(pteron_language ${PTERON_LANGUAGE_SOURCES})
 target_compile_options(pteron_language PRIVATE -fPIC -fvisibility=hidden)
 find_program(WASM_LD wasm-ld-22 REQUIRED)
+set(objects $<FILTER:$<TARGET_OBJECTS:pteron_language>,EXCLUDE,[.]pch$>)  # precompiled headers are among them
 set(language ${CMAKE_BINARY_DIR}/pteron_language.wasm)
 set(exports ${CMAKE_BINARY_DIR}/pteron_exports.txt)
 set(reader ${CMAKE_SOURCE_DIR}/tools/wasm_module.py)
 add_custom_command(
   OUTPUT ${language} ${exports}
   COMMAND ${WASM_LD} --shared --experimental-pic --Bsymbolic --no-entry --unresolved-symbols=import-dynamic
-    $<TARGET_OBJECTS:pteron_language> -o ${language}
+    ${objects} -o ${language}
   COMMAND ${Python3_EXECUTABLE} ${reader} exports ${language} ${exports}
-  DEPENDS pteron_language $<TARGET_OBJECTS:pteron_language> ${reader}
+  DEPENDS pteron_language ${objects} ${reader}
   COMMENT "Linking pteron_language.wasm"
   COMMAND_EXPAND_LISTS VERBATIM)
 add_custom_target(pteron_language_wasm ALL DEPENDS ${language} ${exports})
