@@ -19,13 +19,6 @@ fn rows_load(at: Rows, step: u32) -> Block {
   return Block(a_load(at.r0, step), a_load(at.r1, step), a_load(at.r2, step), a_load(at.r3, step));
 }
 
-fn put_block(batch: u32, row: u32, column: u32, v: Block) {
-  put(batch, row, column, v.r0);
-  put(batch, row + 1u, column, v.r1);
-  put(batch, row + 2u, column, v.r2);
-  put(batch, row + 3u, column, v.r3);
-}
-
 fn one_row(batch: u32, row: u32, column: u32) {
   let place0 = b_place(batch, column);
   let place1 = b_place(batch, column + 4u);

@@ -73,8 +73,5 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
   }
   let m = row + lid / 16u * 4u;
   let n = column + lid % 16u * 4u;
-  put(batch, m, n, sum.r0);
-  put(batch, m + 1u, n, sum.r1);
-  put(batch, m + 2u, n, sum.r2);
-  put(batch, m + 3u, n, sum.r3);
+  put_block(batch, m, n, sum);
 }

@@ -13,13 +13,6 @@ fn shared_rows(mine: V4) -> Block {
                subgroupBroadcast(mine, 3u));
 }
 
-fn put_block(batch: u32, row: u32, column: u32, v: Block) {
-  put(batch, row, column, v.r0);
-  put(batch, row + 1u, column, v.r1);
-  put(batch, row + 2u, column, v.r2);
-  put(batch, row + 3u, column, v.r3);
-}
-
 @compute @workgroup_size(THREADS)
 fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, @builtin(local_invocation_index) lid: u32,
         @builtin(subgroup_invocation_id) lane: u32) {

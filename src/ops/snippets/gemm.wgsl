@@ -75,6 +75,14 @@ fn add_product(sum: Block, a: Block, b: Block) -> Block {
   return Block(add_row(sum.r0, a.r0, b), add_row(sum.r1, a.r1, b), add_row(sum.r2, a.r2, b), add_row(sum.r3, a.r3, b));
 }
 
+// Four rows of y.
+fn put_block(batch: u32, row: u32, column: u32, v: Block) {
+  put(batch, row, column, v.r0);
+  put(batch, row + 1u, column, v.r1);
+  put(batch, row + 2u, column, v.r2);
+  put(batch, row + 3u, column, v.r3);
+}
+
 fn section_of(y: u32, x: u32) -> u32 {
   return y * p.sections_x + x;
 }
