@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Programs against torch, and how long they take."""
+import random
 import statistics
 import time
 
@@ -81,7 +82,9 @@ def times(model: Model, variant: str, programs: dict[str, Exported]) -> dict[str
     with torch.no_grad():
         runs = {way: (lambda forward=forward: forward(inputs)) for way, forward in runs.items()} | {"eager": lambda: module(*inputs)}
         for round_ in range(ROUNDS):
-            for way, run in runs.items():
+            order = list(runs.items())
+            random.Random(round_).shuffle(order)  # threads of eager torch go on for a while and slow down who comes next
+            for way, run in order:
                 start = time.perf_counter()
                 run()
                 if round_ > 0:  # torch compiles in the first one
