@@ -103,7 +103,7 @@ void print_delegate(const DelegateReport& d) {
     std::printf("      %-22s %14llu\n", name, static_cast<unsigned long long>(bytes));
 }
 
-void print(const std::string& path, const ProgramReport& report) {
+void print_report(const std::string& path, const ProgramReport& report) {
   std::printf("%s: %s, %u named data entries (%s)\n", path.c_str(), human_bytes(report.file_bytes).c_str(),
               report.named_data, human_bytes(report.named_data_bytes).c_str());
   std::printf("planned for %s\n", report.assumptions.c_str());
@@ -155,7 +155,7 @@ int run(const Options& options) {
   if (options.json)
     std::printf("%s\n", to_json(*program).dump(2, ' ', false, Json::error_handler_t::replace).c_str());
   else
-    print(options.model, *program);
+    print_report(options.model, *program);
   return ok;
 }
 

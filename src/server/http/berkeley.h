@@ -31,6 +31,8 @@ void close(Handle handle);
 // Of the last call that failed.
 bool would_block();
 std::string problem();
+// Of what getaddrinfo answered.
+std::string problem_of_address(int answer);
 // poll(2)
 int wait(std::span<pollfd> sockets, int timeout_ms);
 

@@ -28,7 +28,8 @@ Result<Listener> Listener::open(const std::string& host, u32 port) {
   wanted.ai_socktype = SOCK_STREAM;
   wanted.ai_flags = AI_PASSIVE | AI_NUMERICSERV | (host == "localhost" ? 0 : AI_NUMERICHOST);
   if (const int error = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &wanted, &found); error != 0)
-    return invalid("'", host, "' is no address to listen on: ", gai_strerror(error), "; give one such as 127.0.0.1");
+    return invalid("'", host, "' is no address to listen on: ", berkeley::problem_of_address(error),
+                   "; give one such as 127.0.0.1");
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> release(found, freeaddrinfo);
   Socket socket(Socket::Handle(::socket(found->ai_family, SOCK_STREAM, 0)));
   const auto handle = berkeley::Handle(socket.get());

@@ -25,6 +25,7 @@ bool claim_address(Handle handle) {
 void close(Handle handle) { ::close(handle); }
 bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 std::string problem() { return std::strerror(errno); }
+std::string problem_of_address(int answer) { return gai_strerror(answer); }
 int wait(std::span<pollfd> sockets, int timeout_ms) { return poll(sockets.data(), nfds_t(sockets.size()), timeout_ms); }
 
 }  // namespace pteron::server::http::berkeley

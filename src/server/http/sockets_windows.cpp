@@ -24,6 +24,10 @@ bool claim_address(Handle handle) {
 void close(Handle handle) { closesocket(handle); }
 bool would_block() { return WSAGetLastError() == WSAEWOULDBLOCK; }
 std::string problem() { return os::last_error(); }
+std::string problem_of_address(int answer) {
+  WSASetLastError(answer);
+  return os::last_error();
+}
 int wait(std::span<pollfd> sockets, int timeout_ms) {
   return WSAPoll(sockets.data(), ULONG(sockets.size()), timeout_ms);
 }
