@@ -147,7 +147,7 @@ Status measure_runs(Method& method, const Device& device, const Options& options
   return profile(method, device, report, run);
 }
 
-void print(const Json& report) {
+void print_report(const Json& report) {
   for (const auto& [key, value] : report.items()) {
     if (value.is_object() && value.contains("median"))
       std::printf("%-28s %.3f (%.3f to %.3f)\n", key.c_str(), value["median"].get<f64>(),
@@ -200,7 +200,7 @@ Status run(const Options& options) {
   if (options.json)
     std::printf("%s\n", report.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
   else
-    print(report);
+    print_report(report);
   return {};
 }
 

@@ -107,7 +107,7 @@ void print_delegate(const DelegateReport& d) {
   if (!d.costs.empty()) print_costs(d.costs);
 }
 
-void print(const std::string& path, const ProgramReport& report) {
+void print_report(const std::string& path, const ProgramReport& report) {
   std::printf("%s: %s, %u named data entries (%s)\n", path.c_str(), human_bytes(report.file_bytes).c_str(),
               report.named_data, human_bytes(report.named_data_bytes).c_str());
   std::printf("planned for %s\n", report.assumptions.c_str());
@@ -162,7 +162,7 @@ int run(const Options& options) {
   if (options.json)
     std::printf("%s\n", to_json(*program).dump(2, ' ', false, Json::error_handler_t::replace).c_str());
   else
-    print(options.model, *program);
+    print_report(options.model, *program);
   for (const MethodReport& method : program->methods)
     for (const DelegateReport& d : method.delegates)
       if (!d.costs_problem.empty()) return report(invalid("the costs can't be told: ", d.costs_problem).error());
