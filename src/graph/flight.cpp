@@ -120,10 +120,8 @@ void Flight::prepare(const Planner& planner, Lanes lanes) {
 
 Result<bool> Flight::finish(bool wait) {
   if (read_bytes_ > 0) {
-    auto done = device_.poll_read(memory_.staging().id(), wait);
-    if (done && !*done) return false;
-    phase_ = Phase::idle;
-    if (!done) return done;
+    TRY(const bool done, device_.poll_read(memory_.staging().id(), wait));
+    if (!done) return false;
   }
   phase_ = Phase::idle;
   TRY_DO(device_.health());

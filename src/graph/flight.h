@@ -26,7 +26,8 @@ class Flight {
   Status start(const Planner& planner, Lanes lanes, const OutputSet& wanted);
   // Records for the next step, as far as plans are those of the step that is under way.
   void prepare(const Planner& planner, Lanes lanes);
-  // True when it has ended. With `wait`, returns only then.
+  // True when it has ended. With `wait`, returns only then. After an error the GPU may still use what the step used, so
+  // the flight never gets idle again.
   Result<bool> finish(bool wait);
 
   // What kernels complained about in one lane, after the step has ended.

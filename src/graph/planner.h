@@ -59,6 +59,7 @@ class Planner final : private PlanHost {
     std::vector<PlannedDispatch> steps;  // of the last plan, the first `used` of them
     u32 used = 0;
     bool stale = true;
+    bool is_new = false;  // made for a step that is not accepted yet
     struct CacheUse {
       u32 state;
       u64 positions;
