@@ -29,6 +29,7 @@ struct Action {
 struct Scenario {
   std::filesystem::path model;
   std::vector<Action> actions;  // the first one loads
+  u32 submit_microseconds = LoadOptions().submit_microseconds;
 };
 
 Result<Output> bytes_of(Result<std::span<const Tensor>> outputs) {
@@ -130,6 +131,7 @@ const char* survive(const Scenario& scenario, FaultyDevice& faulty, const Device
   const Alive before(faulty);
   LoadOptions options;
   options.device = device;
+  options.submit_microseconds = scenario.submit_microseconds;
   Subject subject{*Program::load(scenario.model, options)};
   for (size_t i = 0; i < scenario.actions.size(); ++i) {
     const Action& action = scenario.actions[i];
@@ -193,6 +195,11 @@ TEST(Faults, ALanguageModelSurvivesMissingMemoryAtEveryCall) {
   survive_every_call(language_model(), How::out_of_memory);
 }
 TEST(Faults, ALanguageModelSaysThatTheDeviceIsLostAtEveryCall) { survive_every_call(language_model(), How::lost); }
+TEST(Faults, StepsInPartsSurviveTheRefusalOfEveryCall) {
+  Scenario divided = language_model();
+  divided.submit_microseconds = 5;
+  survive_every_call(divided, How::refused);
+}
 TEST(Faults, ConvolutionsSurviveTheRefusalOfEveryCall) { survive_every_call(convolutions(), How::refused); }
 TEST(Faults, ConvolutionsSurviveMissingMemoryAtEveryCall) { survive_every_call(convolutions(), How::out_of_memory); }
 TEST(Faults, ConvolutionsSayThatTheDeviceIsLostAtEveryCall) { survive_every_call(convolutions(), How::lost); }

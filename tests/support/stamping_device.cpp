@@ -23,7 +23,7 @@ class StampingDevice::Batch final : public PipelineBatch {
   std::vector<gpu::PipelineSpec> specs_;
 };
 
-StampingDevice::StampingDevice() { info_.adapter.name = "stamping device"; }
+StampingDevice::StampingDevice(u64 memory) : memory_(memory) { info_.adapter.name = "stamping device"; }
 
 Result<std::unique_ptr<gpu::Device::PipelineBatch>> StampingDevice::compile(std::vector<gpu::PipelineSpec> specs) {
   return std::make_unique<Batch>(*this, std::move(specs));
@@ -36,6 +36,8 @@ Result<gpu::Pipeline> StampingDevice::compile_now(const gpu::PipelineSpec& spec)
 }
 
 Result<gpu::Id> StampingDevice::make_buffer(u64 size, gpu::BufferUse, std::string_view label) {
+  if (size > memory_ || counters().buffer_bytes > memory_ - size)
+    return fail(ErrorKind::out_of_memory, "the device has ", human_bytes(memory_));
   const std::scoped_lock lock(mutex_);
   buffers_[++last_] = {std::vector<std::byte>(size), label == "faults"};
   return last_;

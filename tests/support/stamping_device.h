@@ -12,7 +12,7 @@ namespace pteron::test {
 
 class StampingDevice final : public gpu::Device {
  public:
-  StampingDevice();
+  explicit StampingDevice(u64 memory = UINT64_MAX);  // in bytes
 
   u32 submissions() const { return submissions_; }
   // Reads that are asked for without waiting are there only when they are asked for the n-th time.
@@ -56,6 +56,7 @@ class StampingDevice final : public gpu::Device {
   void copy(const gpu::Copy& copy);
   void run(std::span<const gpu::Dispatch> dispatches);
 
+  const u64 memory_;
   mutable std::mutex mutex_;
   gpu::Id last_ = 0;
   u32 submissions_ = 0, polls_ = 0;
