@@ -8,7 +8,7 @@ set(PTERON_PRIVATE_LIBDIR ${CMAKE_INSTALL_LIBDIR}/pteron)  # for what others mus
 # because wgpu-native needs it anyway and a static one asks for a newer glibc. Search paths are those of the installed files
 # from the start: installing does not change a byte.
 add_library(pteron_shipped INTERFACE)
-if(NOT PTERON_SANITIZE)
+if(NOT PTERON_SANITIZE AND NOT PTERON_FUZZ)
   target_link_options(pteron_shipped INTERFACE -static-libstdc++)
   target_sources(pteron_shipped INTERFACE ${CMAKE_SOURCE_DIR}/src/shipped/arc4random.cpp)
 endif()
