@@ -18,9 +18,7 @@ file(GLOB plugin_sources CONFIGURE_DEPENDS executorch/*.cpp)
 add_library(pteron_executorch SHARED ${plugin_sources})
 # Nothing of the engine is visible to the process besides the registration.
 set_target_properties(pteron_executorch PROPERTIES CXX_VISIBILITY_PRESET hidden)
-set(exports ${CMAKE_SOURCE_DIR}/cmake/plugin.map)
-target_link_options(pteron_executorch PRIVATE LINKER:--version-script=${exports})
-set_target_properties(pteron_executorch PROPERTIES LINK_DEPENDS ${exports})
+pteron_exports(pteron_executorch plugin)
 target_link_libraries(pteron_executorch PRIVATE pteron_internal pteron_warnings pteron_shipped executorch_runtime)
 # In Python, the runtime is loaded before; elsewhere it is linked beside the plugin.
-pteron_search_path(pteron_executorch "$ORIGIN;$ORIGIN/../executorch/lib")
+pteron_search_path(pteron_executorch ../executorch/lib)

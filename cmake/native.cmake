@@ -1,23 +1,25 @@
 # The native port, the static library and the command line.
 find_package(Threads REQUIRED)
 include(GNUInstallDirs)
-set(CMAKE_BUILD_RPATH "$ORIGIN")
+set(CMAKE_BUILD_RPATH "${PTERON_ORIGIN}")
 set(PTERON_PRIVATE_LIBDIR ${CMAKE_INSTALL_LIBDIR}/pteron)  # for what others must not link by chance
+if(WIN32)
+  set(PTERON_PRIVATE_LIBDIR ${CMAKE_INSTALL_BINDIR})
+endif()
 
 # What is shipped carries the C++ library, so that it runs where an older one or none is installed; libgcc stays shared,
-# because wgpu-native needs it anyway and a static one asks for a newer glibc. Search paths are those of the installed files
-# from the start: installing does not change a byte.
+# because wgpu-native needs it anyway and a static one asks for a newer glibc. Windows has nothing of GCC's, so there all of it is inside.
 add_library(pteron_shipped INTERFACE)
-if(NOT PTERON_SANITIZE AND NOT PTERON_FUZZ)
+if(WIN32)
+  target_link_options(pteron_shipped INTERFACE -static)
+elseif(NOT APPLE AND NOT PTERON_SANITIZE AND NOT PTERON_FUZZ)
   target_link_options(pteron_shipped INTERFACE -static-libstdc++)
   target_sources(pteron_shipped INTERFACE ${CMAKE_SOURCE_DIR}/src/shipped/arc4random.cpp)
 endif()
-function(pteron_search_path target)
-  set_target_properties(${target} PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "${ARGN}")
-endfunction()
 
-file(GLOB PTERON_NATIVE_SOURCES CONFIGURE_DEPENDS src/gpu/native/*.cpp src/base/*_linux.cpp src/runtime/*_native.cpp
+file(GLOB PTERON_NATIVE_SOURCES CONFIGURE_DEPENDS src/gpu/native/*.cpp src/base/*.cpp src/runtime/*_native.cpp
   src/llm/*_native.cpp)
+list(FILTER PTERON_NATIVE_SOURCES INCLUDE REGEX "/gpu/native/|_(native|${PTERON_SYSTEMS})\\.cpp$")
 add_library(pteron_native OBJECT ${PTERON_NATIVE_SOURCES})
 add_dependencies(pteron_native pteron_generated)
 target_include_directories(pteron_native PRIVATE include src ${PTERON_GENERATED})
@@ -37,33 +39,35 @@ target_include_directories(pteron_internal INTERFACE ${CMAKE_SOURCE_DIR}/src ${P
 add_dependencies(pteron_internal pteron_generated)
 
 # The server of `pteron serve`; its page is compiled in.
-file(GLOB PTERON_SERVER_SOURCES CONFIGURE_DEPENDS src/server/*.cpp src/server/*/*.cpp)
+pteron_sources(PTERON_SERVER_SOURCES src/server/*.cpp src/server/*/*.cpp)
 set(page ${CMAKE_SOURCE_DIR}/src/server/page/page.html)
 file(READ ${page} PTERON_PAGE)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${page})
 configure_file(src/server/page/page.cpp.in ${PTERON_GENERATED}/page.cpp @ONLY)
 add_library(pteron_server STATIC ${PTERON_SERVER_SOURCES} ${PTERON_GENERATED}/page.cpp)
 target_link_libraries(pteron_server PUBLIC pteron_internal PRIVATE pteron_warnings)
+if(WIN32)
+  target_link_libraries(pteron_server PRIVATE ws2_32)
+endif()
 
-file(GLOB PTERON_CLI_SOURCES CONFIGURE_DEPENDS src/cli/*.cpp src/cli/editor/*.cpp src/selftest/*.cpp)
+pteron_sources(PTERON_CLI_SOURCES src/cli/*.cpp src/cli/editor/*.cpp src/selftest/*.cpp)
 add_executable(pteron_cli ${PTERON_CLI_SOURCES})
 set_target_properties(pteron_cli PROPERTIES OUTPUT_NAME pteron)
 target_link_libraries(pteron_cli PRIVATE pteron_server pteron_internal pteron_warnings pteron_shipped)
 # As in library.cmake: reading these is half of the work of compiling a file.
 target_precompile_headers(pteron_cli PRIVATE <nlohmann/json.hpp> <algorithm> <array> <cmath> <cstring> <expected> <functional> <map> <memory>
   <optional> <span> <string> <string_view> <unordered_map> <variant> <vector>)
-pteron_search_path(pteron_cli "$ORIGIN;$ORIGIN/../${PTERON_PRIVATE_LIBDIR}")
+pteron_search_path(pteron_cli ../${PTERON_PRIVATE_LIBDIR})
 
 # The engine behind a C interface, for other languages.
 file(GLOB PTERON_C_SOURCES CONFIGURE_DEPENDS src/c/*.cpp)
-set(exports ${CMAKE_SOURCE_DIR}/cmake/libpteron.map)
 add_library(pteron_c SHARED ${PTERON_C_SOURCES})
 add_library(pteron::c ALIAS pteron_c)
-set_target_properties(pteron_c PROPERTIES OUTPUT_NAME pteron EXPORT_NAME c SOVERSION 1 LINK_DEPENDS ${exports})
+set_target_properties(pteron_c PROPERTIES OUTPUT_NAME pteron EXPORT_NAME c SOVERSION 1)
 target_include_directories(pteron_c PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
-target_link_options(pteron_c PRIVATE LINKER:--version-script=${exports})
+pteron_exports(pteron_c libpteron)
 target_link_libraries(pteron_c PRIVATE $<BUILD_INTERFACE:pteron_internal> $<BUILD_INTERFACE:pteron_warnings> $<BUILD_INTERFACE:pteron_shipped>)
-pteron_search_path(pteron_c "$ORIGIN;$ORIGIN/pteron")
+pteron_search_path(pteron_c pteron)
 
 # The commit that `pteron --version` and `bench` name: made again whenever HEAD moves.
 find_package(Git QUIET)

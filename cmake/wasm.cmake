@@ -3,16 +3,6 @@
 # A page waits for the download; the work is done by the GPU.
 set(CMAKE_CXX_FLAGS_RELEASE "-Oz -DNDEBUG")
 
-# Header-only libraries, without the folder around them that belongs to the host's C library.
-set(PTERON_HOST_INCLUDES /usr/include CACHE PATH "Where the host's header-only libraries are")
-set(PTERON_WASM_INCLUDES ${CMAKE_BINARY_DIR}/include)
-foreach(library flatbuffers nlohmann)
-  if(NOT EXISTS ${PTERON_HOST_INCLUDES}/${library})
-    message(FATAL_ERROR "${PTERON_HOST_INCLUDES}/${library} is missing; run tools/setup build first")
-  endif()
-  file(COPY ${PTERON_HOST_INCLUDES}/${library} DESTINATION ${PTERON_WASM_INCLUDES})
-endforeach()
-
 include(cmake/library.cmake)
 
 # pteron_language.wasm: code that lies anywhere in the memory and the table of pteron.wasm, by the conventions of WebAssembly's
@@ -41,7 +31,6 @@ add_executable(pteron_wasm ${PTERON_BROWSER_SOURCES} $<TARGET_OBJECTS:pteron_cor
 set_target_properties(pteron_wasm PROPERTIES OUTPUT_NAME pteron SUFFIX .wasm LINK_DEPENDS ${exports})
 add_dependencies(pteron_wasm pteron_generated pteron_language_wasm)
 target_include_directories(pteron_wasm PRIVATE include src ${PTERON_GENERATED})
-target_include_directories(pteron_wasm SYSTEM PRIVATE ${PTERON_WASM_INCLUDES})
 target_compile_definitions(pteron_wasm PRIVATE JSON_NOEXCEPTION)
 target_link_libraries(pteron_wasm PRIVATE pteron_warnings)
 # The stack comes first in memory, so that overflowing it traps instead of changing data.

@@ -5,8 +5,10 @@
 usage: wasm_module.py exports PART OUT   what PART takes from the module that it is loaded into, as options of wasm-ld
        wasm_module.py sizes MODULE       what takes the room: sections, functions by namespace, the largest ones; names are in
                                          build/wasm/*.wasm, and in what wasm-opt -g makes of them
+       wasm_module.py stamp MODULE...    gives modules that were built together a name in common, by which a loader knows them
 """
 import collections
+import hashlib
 import pathlib
 import re
 import subprocess
@@ -123,12 +125,23 @@ def print_sizes(path: str) -> None:
         print(f"{size:9}  {name[:160]}")
 
 
+def stamp(modules: list[str]) -> None:
+    name = hashlib.sha256(b"".join(pathlib.Path(path).read_bytes() for path in modules)).hexdigest()
+    title = b"pteron.build"
+    section = bytes([len(title)]) + title + name.encode()
+    for path in modules:
+        with pathlib.Path(path).open("ab") as file:
+            file.write(bytes([CUSTOM, len(section)]) + section)
+
+
 def main() -> None:
     match sys.argv[1:]:
         case ["exports", part, out]:
             write_exports(part, out)
         case ["sizes", module]:
             print_sizes(module)
+        case ["stamp", *modules] if modules:
+            stamp(modules)
         case _:
             sys.exit(__doc__)
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Everything that depends on the operating system; one implementation file per system.
+// Everything that depends on the operating system; one implementation file per system. Paths, arguments and settings
+// are UTF-8 everywhere.
 #pragma once
 
 #include <pteron/result.h>
 #include <pteron/types.h>
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,12 +27,22 @@ Result<std::unique_ptr<File>> open_file(const std::string& path);
 constexpr u64 default_file_limit = u64(1) << 30;
 Result<std::vector<std::byte>> read_file(const std::string& path, u64 limit = default_file_limit);
 
+// Files that only this user may read. The parts stand behind each other; the file appears at once or not at all, in
+// place of one that was there.
+Status write_private_file(const std::string& path, std::span<const Bytes> parts);
+// Behind what is in the file; makes it if there is none.
+Status append_private_file(const std::string& path, Bytes bytes);
+
+// The first call of a program: its arguments, after its streams were made ready for UTF-8 and for colours.
+std::vector<std::string> begin_program(int argc, char** argv);
+
 bool stdin_is_terminal();
 bool stderr_is_terminal();
 bool stdout_is_terminal();
 u32 terminal_width();
 std::string environment(const char* name);  // empty if unset
-std::string cache_directory();              // where a user's cached files belong; not created
+void set_environment_default(const char* name, const char* value);
+std::string cache_directory();  // where a user's cached files belong; not created
 
 u64 peak_resident_bytes();
 u64 resident_bytes();

@@ -5,15 +5,26 @@
 
 namespace pteron::os {
 
-Result<std::unique_ptr<File>> open_file(const std::string& path) {
-  return unsupported("cannot open '", path, "': a browser has no files; give the program's bytes or stream them");
+namespace {
+
+Failure no_files(const char* what, const std::string& path) {
+  return unsupported("cannot ", what, " '", path, "': a browser has no files; give the program's bytes or stream them");
 }
 
+}  // namespace
+
+Result<std::unique_ptr<File>> open_file(const std::string& path) { return no_files("open", path); }
+
+Status write_private_file(const std::string& path, std::span<const Bytes>) { return no_files("write", path); }
+Status append_private_file(const std::string& path, Bytes) { return no_files("write", path); }
+
+std::vector<std::string> begin_program(int, char**) { return {}; }
 bool stdin_is_terminal() { return false; }
 bool stderr_is_terminal() { return false; }
 bool stdout_is_terminal() { return false; }
 u32 terminal_width() { return 80; }
 std::string environment(const char*) { return {}; }
+void set_environment_default(const char*, const char*) {}
 std::string cache_directory() { return {}; }
 
 u64 peak_resident_bytes() { return resident_bytes(); }  // WebAssembly memory only grows

@@ -3,6 +3,7 @@
 // runs on made-up inputs.
 #include "base/os.h"
 #include "cli/cli.h"
+#include "cli/costs.h"
 #include "cli/meter.h"
 #include "cli/tuning.h"
 #include "cli/workload.h"
@@ -72,7 +73,8 @@ void add_counts(Json& report, const Meter& meter, const std::string& unit) {
   report["host_cpu_us_spread"] = to_json(meter.host_cpu_us());  // of the thread; says more on a busy machine
 }
 
-void add_traffic(Json& report, const Method& method, u32 positions) {
+void add_traffic(Json& report, const Method& method, u32 positions, bool by_dispatch) {
+  if (by_dispatch) report["costs"] = costs_to_json(method.costs(positions));
   const MemoryTraffic traffic = method.traffic(positions);
   report["bytes_touched"] = traffic.total();
   report["bytes_needed"] = traffic.needed;
@@ -104,7 +106,7 @@ Status measure_decoder(Decoder decoder, Method& method, const Device& device, co
   report["prefill_cpu_ms"] = options.prefill > 0 ? prompts.cpu_ms().median / count : 0;  // per token
   report["prefill_ms_spread"] = to_json(prompts.wall_ms());
   add_counts(report, tokens, "token");
-  add_traffic(report, method, options.context + options.decode);
+  add_traffic(report, method, options.context + options.decode, options.json);
   return profile(method, device, report, [&] { return decoder.step(options.context + options.decode, 1); });
 }
 
@@ -141,11 +143,11 @@ Status measure_runs(Method& method, const Device& device, const Options& options
   report["run_ms_spread"] = to_json(runs.wall_ms());
   report["run_cpu_ms_spread"] = to_json(runs.cpu_ms());
   add_counts(report, runs, "run");
-  add_traffic(report, method, UINT32_MAX);
+  add_traffic(report, method, UINT32_MAX, options.json);
   return profile(method, device, report, run);
 }
 
-void print(const Json& report) {
+void print_report(const Json& report) {
   for (const auto& [key, value] : report.items()) {
     if (value.is_object() && value.contains("median"))
       std::printf("%-28s %.3f (%.3f to %.3f)\n", key.c_str(), value["median"].get<f64>(),
@@ -198,7 +200,7 @@ Status run(const Options& options) {
   if (options.json)
     std::printf("%s\n", report.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
   else
-    print(report);
+    print_report(report);
   return {};
 }
 

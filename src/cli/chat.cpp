@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/os.h"
 #include "cli/editor/line_editor.h"
+#include "cli/editor/terminal.h"
 #include "cli/language.h"
 
-#include <cerrno>
 #include <cstdio>
-#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 namespace pteron::cli {
@@ -24,14 +24,10 @@ std::string history_file() {
 
 // A line of any length; nothing at the end of the input or if Ctrl-C broke it off.
 std::optional<std::string> read_line() {
-  char* text = nullptr;
-  size_t capacity = 0;
-  errno = 0;
-  const ssize_t size = getline(&text, &capacity, stdin);
-  std::optional<std::string> out;
-  if (size >= 0) out.emplace(text, size_t(size));
-  std::free(text);
-  if (out && out->ends_with('\n')) out->pop_back();
+  std::string out;
+  for (int c; (c = std::getc(stdin)) != EOF; out += char(c))
+    if (c == '\n') return out;
+  if (out.empty() || std::ferror(stdin)) return std::nullopt;
   return out;
 }
 
@@ -39,7 +35,7 @@ class Conversation {
  public:
   Conversation(Chat chat, GenerationOptions generation, LanguageOptions& options)
       : chat_(std::move(chat)), generation_(std::move(generation)), options_(options) {
-    if (LineEditor::available()) editor_.emplace(history_file());
+    if (terminal::available()) editor_.emplace(history_file());
   }
 
   void run() {
@@ -123,7 +119,7 @@ class Conversation {
   }
 
   void save(const std::string& path) {
-    std::ofstream file(path, std::ios::binary);
+    std::ofstream file(std::filesystem::path(path), std::ios::binary);
     file << chat_.to_json() << '\n';
     file.close();
     std::fprintf(stderr, file ? "Saved in '%s'.\n" : "pteron: cannot write '%s'; use /save FILE\n", path.c_str());

@@ -61,7 +61,7 @@ class OutputFile {
   bool whole_ = false;
 };
 
-void print(const Options& options, const convert::Report& report, f64 seconds) {
+void print_report(const Options& options, const convert::Report& report, f64 seconds) {
   if (options.json) {
     std::printf("%s\n", nlohmann::json{{"file", options.output},
                                        {"name", report.name},
@@ -102,7 +102,7 @@ Status run(Options options) {
              "converting ", options.model);
   if (!report) return Failure(std::move(report.error()));
   TRY_DO(file.finish());
-  print(options, *report, std::chrono::duration<f64>(std::chrono::steady_clock::now() - start).count());
+  print_report(options, *report, std::chrono::duration<f64>(std::chrono::steady_clock::now() - start).count());
   return {};
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// What a user or the system asks of a program that runs; one implementation file per system.
 #pragma once
 
 namespace pteron::cli {
@@ -13,6 +14,15 @@ class Interrupts {
 
   // Whether there was one since the last call.
   bool take();
+};
+
+// From now on, what would end the program is seen by `wait` alone. Made before any other thread.
+class Wishes {
+ public:
+  Wishes();
+
+  enum class Wish { end, reload };
+  Wish wait() const;
 };
 
 }  // namespace pteron::cli

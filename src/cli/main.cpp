@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "base/os.h"
 #include "cli/cli.h"
 
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
-#include <cstdlib>
+#include <string>
+#include <vector>
 
 using namespace pteron;
 
@@ -20,15 +22,17 @@ std::string usage_message(const CLI::App* app, const CLI::Error& error) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const std::vector<std::string> arguments = os::begin_program(argc, argv);
   // Mesa's device-selection layer looks for a Wayland display and complains if there is none; we choose devices
   // ourselves.
-  setenv("NODEVICE_SELECT", "1", 0);
+  os::set_environment_default("NODEVICE_SELECT", "1");
   // Both streams may go to one file: what is said first stands first.
   std::setvbuf(stdout, nullptr, _IOLBF, 1 << 16);
   CLI::App app{"Runs ExecuTorch programs (.pte) on the GPU through WebGPU."};
   app.set_version_flag("--version", cli::version_text());
   app.require_subcommand(1);
   app.failure_message(usage_message);
+  app.allow_windows_style_options(false);  // a path may start with a slash
   cli::Command commands(app);
   int exit_code = cli::ok;
   cli::add_devices(commands, exit_code);
@@ -42,8 +46,10 @@ int main(int argc, char** argv) {
   cli::add_bench(commands, exit_code);
   cli::add_tune(commands, exit_code);
   cli::add_version(commands, exit_code);
+  std::vector<const char*> pointers;
+  for (const std::string& argument : arguments) pointers.push_back(argument.c_str());
   try {
-    app.parse(argc, argv);
+    app.parse(int(pointers.size()), pointers.data());
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? cli::ok : cli::usage;
   } catch (const std::exception& e) {

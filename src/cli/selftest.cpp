@@ -19,7 +19,7 @@ std::string joined(const std::vector<std::string>& names) {
   return out;
 }
 
-void print(const selftest::Outcome& outcome) {
+void print_outcome(const selftest::Outcome& outcome) {
   std::printf("%-4s %-30s %-28s %g\n", outcome.problem.empty() ? "ok" : "FAIL", outcome.name.c_str(),
               joined(outcome.kernels).c_str(), outcome.worst);
   if (!outcome.problem.empty()) std::printf("     %s\n", outcome.problem.c_str());
@@ -31,7 +31,7 @@ Result<bool> run(const Options& options) {
   announce(device);
   nlohmann::json list = nlohmann::json::array();
   const auto summary = selftest::run(device, options.only, [&](const selftest::Outcome& outcome) {
-    if (!options.json) return print(outcome);
+    if (!options.json) return print_outcome(outcome);
     list.push_back(
         {{"name", outcome.name}, {"kernels", outcome.kernels}, {"worst", outcome.worst}, {"problem", outcome.problem}});
   });

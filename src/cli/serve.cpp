@@ -3,14 +3,13 @@
 #include "base/os.h"
 #include "base/sha256.h"
 #include "cli/cli.h"
+#include "cli/interrupts.h"
 #include "cli/tuning.h"
 #include "server/server.h"
 
 #include <nlohmann/json.hpp>
 
-#include <csignal>
 #include <cstdio>
-#include <cstdlib>
 
 namespace pteron::cli {
 namespace {
@@ -23,25 +22,6 @@ struct Options : Common {
   std::string cache_dir;
   u32 body_mib = 8, time_seconds = 600, grace_seconds = 30, ping_seconds = 10, read_seconds = 10;
   std::string api_key;
-};
-
-// Blocked in every thread from now on, so that only `wait` sees them.
-class Signals {
- public:
-  Signals() {
-    sigemptyset(&set_);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set_, signal);
-    pthread_sigmask(SIG_BLOCK, &set_, nullptr);
-    std::signal(SIGPIPE, SIG_IGN);
-  }
-  int wait() const {
-    int signal = 0;
-    sigwait(&set_, &signal);
-    return signal;
-  }
-
- private:
-  sigset_t set_;
 };
 
 server::ModelTable::Load loader(const Options& options) {
@@ -97,8 +77,7 @@ void settle(Options& options) {
   s.http.body_time = 6 * s.http.head_time;
   s.http.body_bytes = size_t(options.body_mib) << 20;
   s.service.limits.time = std::chrono::seconds(options.time_seconds);
-  s.service.api_key = options.api_key;
-  if (const char* key = std::getenv("PTERON_API_KEY"); key && options.api_key.empty()) s.service.api_key = key;
+  s.service.api_key = options.api_key.empty() ? os::environment("PTERON_API_KEY") : options.api_key;
   s.access_log = !options.quiet;
 }
 
@@ -115,7 +94,7 @@ void announce_server(const server::Server& server, const server::ModelTable& mod
 }
 
 Status run(Options& options) {
-  const Signals signals;
+  const Wishes wishes;
   settle(options);
   server::ModelTable models(loader(options), encoder_loader(options));
   TRY_DO(within(open_cache(options, models), "--cache-dir"));
@@ -127,7 +106,7 @@ Status run(Options& options) {
   }
   TRY(const auto server, server::Server::open(models, options.server));
   announce_server(*server, models, options);
-  while (signals.wait() == SIGHUP) {
+  while (wishes.wait() == Wishes::Wish::reload) {
     for (const Error& error : models.reload()) report(error);
     server->forget_old_models();
   }

@@ -159,7 +159,7 @@ Status tune_family(const Options& options, const LoadOptions& load, const Family
   return {};
 }
 
-void print(const Json& measured, const std::vector<std::string>& routes, const std::string& path) {
+void print_report(const Json& measured, const std::vector<std::string>& routes, const std::string& path) {
   for (const auto& [shape, row] : measured.items()) {
     std::printf("%-28s", shape.c_str());
     for (const auto& [route, ms] : row["milliseconds"].items())
@@ -186,7 +186,7 @@ Status run(const Options& options) {
                     .dump(2, ' ', false, Json::error_handler_t::replace)
                     .c_str());
   else
-    print(measured, routes, path);
+    print_report(measured, routes, path);
   return {};
 }
 

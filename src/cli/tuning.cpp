@@ -47,7 +47,7 @@ Json read_json(const fs::path& path) {
 }  // namespace
 
 Result<std::string> tuning_path(const std::string& model) {
-  if (folder().empty()) return invalid("there is no cache folder; set XDG_CACHE_HOME");
+  if (folder().empty()) return invalid("there is no cache folder; set PTERON_CACHE");
   TRY(const auto file, format::open_file(model));
   std::vector<std::byte> buffer;
   TRY(const Bytes bytes, format::fetch(*file, {0, std::min(file->size(), hashed_bytes)}, buffer));
@@ -65,10 +65,10 @@ Result<std::string> save_tuning(const Tuning& tuning) {
   Json json = read_json(path);
   json[key_of(tuning.adapter)] = tuning.routes;
   const std::string part = path + ".part";
-  std::ofstream file(part);
+  std::ofstream file{fs::path(part)};
   file << json.dump(1, ' ', false, Json::error_handler_t::replace) << '\n';
   file.close();
-  if (!file) return invalid("cannot write '", part, "'; set XDG_CACHE_HOME to a folder that can be written");
+  if (!file) return invalid("cannot write '", part, "'; set PTERON_CACHE to a folder that can be written");
   std::error_code error;
   fs::rename(part, path, error);
   if (error) return invalid("cannot rename '", part, "' to '", path, "': ", error.message());

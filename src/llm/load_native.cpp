@@ -44,11 +44,11 @@ struct Sources {
 };
 
 Result<Tokenizer> Sources::tokenizer_in(const fs::path& file) const {
-  TRY(const auto bytes, os::read_file(file));
+  TRY(const auto bytes, os::read_file(file.string()));
   TokenizerOptions with;
   std::vector<std::byte> config;
   if (const auto path = find_beside(file, {"tokenizer_config.json"}); path && file.extension() == ".json") {
-    TRY(config, os::read_file(*path));
+    TRY(config, os::read_file(path->string()));
     with.config = config;
   }
   return within(Tokenizer::load(bytes, with), file.string());
@@ -67,7 +67,7 @@ Result<std::optional<Tokenizer>> Sources::tokenizer() const {
 Result<std::optional<std::string>> Sources::template_in_config() const {
   const auto path = find_beside(beside(), {"tokenizer_config.json"});
   if (!path) return std::nullopt;
-  TRY(const auto config, os::read_file(*path));
+  TRY(const auto config, os::read_file(path->string()));
   TRY(const Json root, within(Json::parse(as_text(config), Json::BigIntegers::round), path->string()));
   const Json& entry = root["chat_template"];
   if (entry.text()) return *entry.text();
@@ -84,7 +84,7 @@ Result<std::optional<std::string>> Sources::template_text() const {
     file = find_beside(beside(), {"chat_template.jinja"});
   }
   if (!file) return template_in_config();
-  TRY(const auto bytes, within(os::read_file(*file, largest_template), "the chat template"));
+  TRY(const auto bytes, within(os::read_file(file->string(), largest_template), "the chat template"));
   return std::string(as_text(bytes));
 }
 

@@ -3,21 +3,30 @@
 
 #include "server/api/json.h"
 
+#include <chrono>
 #include <cstdio>
-#include <ctime>
 
 namespace pteron::server {
 namespace {
 
 constexpr u32 worker_count = 2;
 
+// "2026-11-18T07:30:00Z"
+std::string time_text(std::chrono::system_clock::time_point time) {
+  using namespace std::chrono;
+  const auto day = floor<days>(time);
+  const year_month_day date(day);
+  const hh_mm_ss clock(floor<seconds>(time - day));
+  char out[32] = "";
+  std::snprintf(out, sizeof out, "%04d-%02u-%02uT%02d:%02d:%02dZ", int(date.year()), unsigned(date.month()),
+                unsigned(date.day()), int(clock.hours().count()), int(clock.minutes().count()),
+                int(clock.seconds().count()));
+  return out;
+}
+
 // One line per request, without anything that was said.
 void log_access(const http::Request& request, int status, f64 seconds) {
-  const std::time_t now = std::time(nullptr);
-  char time[32] = "";
-  std::tm parts{};
-  std::strftime(time, sizeof time, "%FT%TZ", gmtime_r(&now, &parts));
-  const std::string line = to_text({{"time", time},
+  const std::string line = to_text({{"time", time_text(std::chrono::system_clock::now())},
                                     {"client", request.client},
                                     {"method", request.method},
                                     {"path", request.path},

@@ -33,18 +33,18 @@ def is_elf(path: Path) -> bool:
         return file.read(4) == b"\x7fELF"
 
 
-def needs(path: Path) -> Needs:
-    text = subprocess.run(["objdump", "-p", path], check=True, capture_output=True, text=True).stdout
+def needs(path: Path, objdump: str = "objdump") -> Needs:
+    text = subprocess.run([objdump, "-p", path], check=True, capture_output=True, text=True).stdout
     out = Needs(set(re.findall(r"^ +NEEDED +(\S+)$", text, re.M)))
     for kind, version in re.findall(r" ([A-Z]+)_(\d+(?:\.\d+)+)$", text.partition("Version References:")[2], re.M):
         out.add(Needs(versions={kind: version}))
     return out
 
 
-def in_folder(folder: Path) -> dict[str, Needs]:
+def in_folder(folder: Path, objdump: str = "objdump") -> dict[str, Needs]:
     """Of every such file in a folder, by its path in it."""
     files = sorted(path for path in folder.rglob("*") if is_elf(path))
-    return {str(path.relative_to(folder)): needs(path) for path in files}
+    return {str(path.relative_to(folder)): needs(path, objdump) for path in files}
 
 
 def together(files: dict[str, Needs]) -> Needs:

@@ -10,13 +10,22 @@ import tempfile
 from pathlib import Path
 
 import archive
+import cross
 import deb
 import elf
 import wheel
 
 EPOCH = int(os.environ["SOURCE_DATE_EPOCH"])
 #: Whose licences must be in a package, because their code is in the files.
-LICENSES = {"wgpu-native", "unicode", "flatbuffers", "nlohmann-json", "cli11", "libstdc++"}
+LICENSES = {"wgpu-native", "unicode", "flatbuffers", "nlohmann-json", "cli11"}
+
+
+def check_licenses(tree: Path) -> Path:
+    there = {path.stem for path in (tree / "share" / "doc" / "pteron" / "licenses").glob("*.txt")}
+    library = "libc++" if "macos" in tree.name else "libstdc++"
+    if missing := (LICENSES | {library}) - there:
+        raise SystemExit(f"package: the licences of {', '.join(sorted(missing))} are missing; are their packages' files in /usr/share/doc?")
+    return tree
 
 
 def requirements(folder: Path, version: str, command: Path) -> str:
@@ -45,10 +54,7 @@ def stage(root: Path, folder: Path, version: str) -> Path:
         ["cmake", "--install", root / "build" / "release", "--strip", "--prefix", tree], check=True, stdout=subprocess.DEVNULL
     )
     subprocess.run(["strip", "--strip-unneeded", tree / "lib" / "pteron" / "libwgpu_native.so"], check=True)
-    docs = tree / "share" / "doc" / "pteron"
-    if missing := LICENSES - {path.stem for path in (docs / "licenses").glob("*.txt")}:
-        raise SystemExit(f"package: the licences of {', '.join(sorted(missing))} are missing; are their packages' files in /usr/share/doc?")
-    (docs / "REQUIREMENTS.txt").write_text(requirements(tree, version, tree / "bin" / "pteron"))
+    (tree / "share" / "doc" / "pteron" / "REQUIREMENTS.txt").write_text(requirements(tree, version, tree / "bin" / "pteron"))
     return tree
 
 
@@ -60,7 +66,9 @@ def make(kind: str, root: Path, folder: Path, out: Path, version: str) -> Path:
         command = [node / "bin" / "node", node / "lib" / "npm" / "bin" / "npm-cli.js", "pack", "--silent", "--pack-destination", out]
         name = subprocess.run(command, cwd=root / "web", check=True, capture_output=True, text=True).stdout.split()[-1]
         return out / name
-    tree = stage(root, folder, version)
+    if kind in cross.SYSTEMS:
+        return cross.build(check_licenses(cross.stage(root, folder, version, kind)), out, EPOCH)
+    tree = check_licenses(stage(root, folder, version))
     if kind == "deb":
         return deb.build(root, tree, folder, out, version, EPOCH)
     archive.normalize(tree, EPOCH)

@@ -27,13 +27,23 @@ function readRoom(part: WebAssembly.Module): Room {
   return { bytes: number(), alignment: 2 ** number(), slots: number() };
 }
 
+/** What tells modules that were built together from others; the compiler lays their data and numbers out for each other alone. */
+function buildOf(module: WebAssembly.Module): string {
+  const [section] = WebAssembly.Module.customSections(module, 'pteron.build');
+  return section ? new TextDecoder().decode(section) : 'unknown';
+}
+
 const cell = (value: number): WebAssembly.Global => new WebAssembly.Global({ value: 'i32', mutable: true }, value);
 
 /** The part's exports; `allocate` gives memory of the module that is never returned. */
 export function link(
-  part: WebAssembly.Module, exports: WebAssembly.Exports, allocate: (bytes: number) => number,
+  part: WebAssembly.Module, whole: WebAssembly.Module, exports: WebAssembly.Exports, allocate: (bytes: number) => number,
 ): WebAssembly.Exports {
   const room = readRoom(part);
+  if (buildOf(part) !== buildOf(whole)) {
+    const [given, wanted] = [part, whole].map((module) => buildOf(module).slice(0, 12));
+    throw new PteronError('invalid', `the module for language models is of build ${given}, but the engine of ${wanted}; serve pteron.wasm and pteron_language.wasm of one package`);
+  }
   const table = exports['__indirect_function_table'] as WebAssembly.Table;
   const at = allocate(room.bytes + room.alignment);
   if (at === 0) throw new PteronError('out of memory', `the engine has no memory for ${room.bytes} bytes`);

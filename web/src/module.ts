@@ -91,6 +91,7 @@ async function compile(source: WasmSource): Promise<WebAssembly.Module> {
 export class Module {
   readonly call: Exports;
   readonly port: GpuPort;
+  readonly #module: WebAssembly.Module;
   readonly #exports: WebAssembly.Exports;
   readonly #memory: WebAssembly.Memory;
   readonly #engine: Handle;
@@ -104,6 +105,7 @@ export class Module {
   }
 
   private constructor(module: WebAssembly.Module, language: WasmSource, device: GPUDevice) {
+    this.#module = module;
     this.#language = language;
     this.port = new GpuPort(device, device.adapterInfo, () => this.#memory.buffer as ArrayBuffer);
     const instance = new WebAssembly.Instance(module, {
@@ -126,7 +128,7 @@ export class Module {
   async #linkLanguage(): Promise<void> {
     try {
       const part = await compile(this.#language);
-      Object.assign(this.call, this.#guarded(link(part, this.#exports, this.call.pteron_allocate)));
+      Object.assign(this.call, this.#guarded(link(part, this.#module, this.#exports, this.call.pteron_allocate)));
     } catch (error) {
       this.#linked = undefined; // the next call tries again
       throw error;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/editor/history.h"
 
+#include "base/os.h"
 #include "base/utf8.h"
 
-#include <fcntl.h>
-#include <unistd.h>
+#include <array>
 #include <filesystem>
 #include <fstream>
 
@@ -38,15 +38,6 @@ std::string unescaped(const std::string& line) {
   return out;
 }
 
-// Only the user may read it.
-void write(const std::string& path, const std::string& text, int how) {
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | how, 0600);
-  if (file < 0) return;
-  // A history that lacks a line is no harm.
-  [[maybe_unused]] const ssize_t written = ::write(file, text.data(), text.size());
-  close(file);
-}
-
 }  // namespace
 
 History::History(std::string file) : file_(std::move(file)) {
@@ -54,7 +45,7 @@ History::History(std::string file) : file_(std::move(file)) {
   if (file_.empty()) return;
   fs::create_directories(fs::path(file_).parent_path(), none);
   const u64 size = fs::is_regular_file(file_, none) ? fs::file_size(file_, none) : 0;
-  std::ifstream in(file_, std::ios::binary);
+  std::ifstream in(fs::path(file_), std::ios::binary);
   std::string line;
   if (size > largest_file) {
     in.seekg(-std::streamoff(largest_file), std::ios::end);
@@ -66,13 +57,15 @@ History::History(std::string file) : file_(std::move(file)) {
   if (entries_.size() > most_entries) entries_.erase(entries_.begin(), entries_.end() - most_entries);
   std::string text;
   for (const std::string& entry : entries_) text += escaped(entry) + '\n';
-  write(file_, text, O_TRUNC);
+  in.close();
+  (void)os::write_private_file(file_, std::array{std::as_bytes(std::span(text))});
 }
 
 void History::add(const std::string& text) {
   if (!entries_.empty() && entries_.back() == text) return;
   entries_.push_back(text);
-  if (!file_.empty()) write(file_, escaped(text) + '\n', O_APPEND);
+  const std::string line = escaped(text) + '\n';
+  if (!file_.empty()) (void)os::append_private_file(file_, std::as_bytes(std::span(line)));
 }
 
 }  // namespace pteron::cli

@@ -2,16 +2,15 @@
 #include "cli/editor/keys.h"
 
 #include "base/utf8.h"
+#include "cli/editor/terminal.h"
 
-#include <poll.h>
-#include <unistd.h>
-#include <cerrno>
+#include <cstdlib>
 #include <utility>
 
 namespace pteron::cli {
 namespace {
 
-constexpr int for_ever = -1;
+using terminal::for_ever;
 constexpr int rest_of_a_sequence_ms = 50;  // a lone Escape is followed by nothing
 constexpr char escape_byte = '\x1b';
 
@@ -69,17 +68,9 @@ KeyKind sequence_key(const std::string& parameters, char last) {
 
 bool KeyReader::fill(int timeout_ms) {
   waiting_.erase(0, std::exchange(at_, 0));
-  for (;;) {
-    pollfd wanted{file_, POLLIN, 0};
-    const int ready = poll(&wanted, 1, timeout_ms);
-    if (ready == 0) return false;
-    char bytes[4096];
-    const ssize_t size = ready < 0 ? -1 : read(file_, bytes, sizeof bytes);
-    if (size < 0 && errno == EINTR) continue;
-    if (size <= 0) return false;
-    waiting_.append(bytes, size_t(size));
-    return true;
-  }
+  const std::string typed = terminal::read(timeout_ms);
+  waiting_ += typed;
+  return !typed.empty();
 }
 
 std::optional<char> KeyReader::byte(int timeout_ms) {

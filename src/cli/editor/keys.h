@@ -41,8 +41,6 @@ struct Key {
 
 class KeyReader {
  public:
-  explicit KeyReader(int file) : file_(file) {}
-
   // Waits for a key; nothing if the terminal is gone. Text that came at once is one key.
   std::optional<Key> next();
 
@@ -54,7 +52,6 @@ class KeyReader {
   Key escape();
   Key sequence();
 
-  int file_;
   std::string waiting_;
   size_t at_ = 0;
 };

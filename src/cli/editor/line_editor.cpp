@@ -1,56 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/editor/line_editor.h"
 
-#include "base/os.h"
+#include "cli/editor/terminal.h"
 
-#include <sys/ioctl.h>
-#include <termios.h>
-#include <unistd.h>
-#include <csignal>
 #include <cstdio>
 
 namespace pteron::cli {
-namespace {
 
-// While it lives, the terminal gives keys as they are pressed, and marks what is pasted.
-class RawMode {
- public:
-  RawMode() {
-    tcgetattr(STDIN_FILENO, &before_);
-    termios raw = before_;
-    raw.c_iflag &= ~tcflag_t(BRKINT | ICRNL | INLCR | INPCK | ISTRIP | IXON);
-    raw.c_lflag &= ~tcflag_t(ECHO | ICANON | IEXTEN | ISIG);
-    raw.c_cc[VMIN] = 1;
-    raw.c_cc[VTIME] = 0;
-    tcsetattr(STDIN_FILENO, TCSADRAIN, &raw);
-    std::fputs("\x1b[?2004h", stderr);
-  }
-  ~RawMode() {
-    std::fputs("\x1b[?2004l", stderr);
-    tcsetattr(STDIN_FILENO, TCSADRAIN, &before_);
-  }
-  RawMode(const RawMode&) = delete;
-  RawMode& operator=(const RawMode&) = delete;
-
- private:
-  termios before_{};
-};
-
-ScreenSize screen_size() {
-  winsize size{};
-  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) return {};
-  return {size.ws_col, size.ws_row};
-}
-
-}  // namespace
-
-bool LineEditor::available() {
-  const std::string kind = os::environment("TERM");
-  return os::stdin_is_terminal() && os::stderr_is_terminal() && !kind.empty() && kind != "dumb";
-}
+using terminal::screen_size;
 
 LineEditor::Typed LineEditor::read(std::string_view prompt) {
-  std::optional<RawMode> raw(std::in_place);
+  std::optional<terminal::RawMode> raw(std::in_place);
   Screen screen;
   line_.set("");
   recalled_ = history_.size();
@@ -65,7 +25,7 @@ LineEditor::Typed LineEditor::read(std::string_view prompt) {
     }
     if (key && key->kind == KeyKind::suspend) {
       raw.reset();
-      std::raise(SIGTSTP);
+      terminal::suspend();
       raw.emplace();
       screen = {};
       continue;

@@ -12,10 +12,7 @@ namespace pteron::cli {
 
 class LineEditor {
  public:
-  explicit LineEditor(std::string history_file) : history_(std::move(history_file)), keys_(0) {}
-
-  // Whether standard input and standard error are a terminal that can move its cursor.
-  static bool available();
+  explicit LineEditor(std::string history_file) : history_(std::move(history_file)) {}
 
   // Ctrl-C clears the line; with nothing to clear it is `interrupted`. Ctrl-D on an empty line ends the input.
   enum class End { entered, interrupted, end_of_input };

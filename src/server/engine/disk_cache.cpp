@@ -17,7 +17,7 @@ constexpr size_t most_waiting = 4;  // states in memory that wait to be written
 constexpr std::string_view suffix = ".state";
 
 void log_ignored(const fs::path& file, const Error& error) {
-  std::fprintf(stderr, "pteron: cache: %s is ignored: %s\n", file.c_str(), error.to_string().c_str());
+  std::fprintf(stderr, "pteron: cache: %s is ignored: %s\n", file.string().c_str(), error.to_string().c_str());
 }
 
 u32 shared_with(std::span<const u32> tokens, std::span<const u32> prompt) {

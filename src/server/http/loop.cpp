@@ -3,16 +3,6 @@
 
 #include "base/error.h"
 
-#include <arpa/inet.h>
-#include <netdb.h>
-#include <netinet/tcp.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 #include <set>
 
 namespace pteron::server::http {
@@ -26,51 +16,46 @@ constexpr int tick_ms = 100;
 
 struct Loop::Connection {
   u64 id;
-  Descriptor socket;
+  Socket socket;
   std::string client;
   RequestParser parser;
   std::string input;
   std::shared_ptr<Channel> channel;  // of the answer under way
   Clock::time_point deadline;
-  u32 watched = 0;
+  Poller::Interest watched;
   bool reading = false;  // a request has begun to arrive
   bool closing = false;  // after the answer
 };
 
 // Outlives the loop in the hands of replies.
 struct Loop::Waker {
-  Descriptor event{::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+  Bell bell;
   std::mutex mutex;
   std::set<u64> woken;
   bool stop = false, abort = false;
 
-  void ring() {
-    const u64 one = 1;
-    [[maybe_unused]] const auto written = ::write(event.get(), &one, sizeof one);
-  }
   void wake(u64 id) {
     {
       const std::scoped_lock lock(mutex);
       woken.insert(id);
     }
-    ring();
+    bell.ring();
   }
 };
 
-Loop::Loop(Listener listener, Limits limits, Handler handler)
+Loop::Loop(Listener listener, Limits limits, Handler handler, std::unique_ptr<Poller> poller)
     : listener_(std::move(listener)),
       limits_(limits),
       handler_(std::move(handler)),
-      epoll_(::epoll_create1(EPOLL_CLOEXEC)),
+      poller_(std::move(poller)),
       waker_(std::make_shared<Waker>()) {}
 
 Result<std::unique_ptr<Loop>> Loop::create(Listener listener, Limits limits, Handler handler) {
-  std::unique_ptr<Loop> loop(new Loop(std::move(listener), limits, std::move(handler)));
-  epoll_event accepting{.events = EPOLLIN, .data = {.u64 = listening}},
-      woken{.events = EPOLLIN, .data = {.u64 = waking}};
-  if (!loop->epoll_ || epoll_ctl(loop->epoll_.get(), EPOLL_CTL_ADD, loop->listener_.socket.get(), &accepting) != 0 ||
-      epoll_ctl(loop->epoll_.get(), EPOLL_CTL_ADD, loop->waker_->event.get(), &woken) != 0)
-    return internal_error("the system gives no event queue: ", std::strerror(errno));
+  TRY(auto poller, Poller::create());
+  std::unique_ptr<Loop> loop(new Loop(std::move(listener), limits, std::move(handler), std::move(poller)));
+  if (!loop->poller_->add(loop->listener_.socket, listening, {.read = true}) ||
+      !loop->poller_->add(loop->waker_->bell.socket(), waking, {.read = true}))
+    return internal_error("the system can't wait for this server's sockets; has the process too many files open?");
   return loop;
 }
 
@@ -82,27 +67,24 @@ Loop::~Loop() {
 void Loop::stop() {
   const std::scoped_lock lock(waker_->mutex);
   waker_->stop = true;
-  waker_->ring();
+  waker_->bell.ring();
 }
 
 void Loop::abort() {
   const std::scoped_lock lock(waker_->mutex);
   waker_->stop = waker_->abort = true;
-  waker_->ring();
+  waker_->bell.ring();
 }
 
 void Loop::run() {
-  std::vector<epoll_event> events(64);
   while (!stopping_ || !connections_.empty()) {
-    const int count = epoll_wait(epoll_.get(), events.data(), int(events.size()), tick_ms);
-    for (int i = 0; i < count; ++i) {
-      const u64 id = events[size_t(i)].data.u64;
-      if (id == listening)
+    for (const Poller::Event& event : poller_->wait(tick_ms)) {
+      if (event.id == listening)
         accept_all();
-      else if (id == waking)
+      else if (event.id == waking)
         serve_woken();
-      else if (const auto it = connections_.find(id); it != connections_.end())
-        on_event(*it->second, events[size_t(i)].events);
+      else if (const auto it = connections_.find(event.id); it != connections_.end())
+        on_event(*it->second, event);
     }
     close_overdue();
   }
@@ -110,53 +92,44 @@ void Loop::run() {
 
 void Loop::accept_all() {
   for (;;) {
-    sockaddr_storage from{};
-    socklen_t size = sizeof from;
-    Descriptor socket(
-        ::accept4(listener_.socket.get(), reinterpret_cast<sockaddr*>(&from), &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    std::string client;
+    Socket socket = listener_.socket.accept(client);
     if (!socket) return;
-    const int on = 1;
-    setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    char host[NI_MAXHOST] = "";
-    getnameinfo(reinterpret_cast<sockaddr*>(&from), size, host, sizeof host, nullptr, 0, NI_NUMERICHOST);
     const u64 id = next_id_++;
     auto& slot = connections_[id];
     slot.reset(new Connection{.id = id,
                               .socket = std::move(socket),
-                              .client = host,
+                              .client = std::move(client),
                               .parser = RequestParser(limits_),
                               .deadline = Clock::now() + limits_.idle_time});
     connection_count_ = u32(connections_.size());
-    epoll_event event{.events = EPOLLIN | EPOLLRDHUP, .data = {.u64 = id}};
-    slot->watched = event.events;
-    epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, slot->socket.get(), &event);
+    slot->watched = {.read = true};
+    poller_->add(slot->socket, id, slot->watched);
     if (connections_.size() > limits_.connections)
       refuse(*slot, 503, str("the server has ", limits_.connections, " connections, which is its limit"));
   }
 }
 
-void Loop::on_event(Connection& connection, u32 events) {
+void Loop::on_event(Connection& connection, Poller::Event event) {
   const u64 id = connection.id;
-  if (events & EPOLLOUT) send_pending(connection);
+  if (event.writable) send_pending(connection);
   if (!connections_.contains(id)) return;
-  if (events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR)) {
-    if (!receive(connection)) return close(id);
-    advance(connection);
-  }
+  if (!event.readable) return;
+  if (!receive(connection)) return close(id);
+  advance(connection);
 }
 
 // False: the client is gone. One that has said everything counts as gone too, because nothing else tells.
 bool Loop::receive(Connection& connection) {
   char buffer[16 << 10];
   for (int turn = 0; turn < 16 && connection.input.size() < most_read_ahead; ++turn) {
-    const ssize_t count = ::recv(connection.socket.get(), buffer, sizeof buffer, 0);
-    if (count == 0) return false;
-    if (count < 0) return errno == EAGAIN || errno == EINTR;
+    const Transfer got = connection.socket.receive(buffer);
+    if (got.gone) return false;
+    if (got.bytes == 0) return true;
     if (connection.closing) continue;  // nobody listens any more
-    connection.input.append(buffer, size_t(count));
+    connection.input.append(buffer, got.bytes);
   }
-  char byte;
-  return ::recv(connection.socket.get(), &byte, 1, MSG_PEEK) != 0;
+  return !connection.socket.ended();
 }
 
 void Loop::advance(Connection& connection) {
@@ -171,8 +144,7 @@ void Loop::advance(Connection& connection) {
     case RequestParser::State::complete: return dispatch(connection);
     case RequestParser::State::body:
       if (before != state) connection.deadline = Clock::now() + limits_.body_time;
-      if (connection.parser.take_expectation())
-        (void)::send(connection.socket.get(), "HTTP/1.1 100 Continue\r\n\r\n", 25, MSG_NOSIGNAL);
+      if (connection.parser.take_expectation()) (void)connection.socket.send("HTTP/1.1 100 Continue\r\n\r\n");
       break;
     case RequestParser::State::head: break;
   }
@@ -213,13 +185,10 @@ void Loop::send_pending(Connection& connection) {
   const bool done = connection.channel->drain([&](const Channel::View& view) -> size_t {
     size_t sent = 0;
     while (sent < view.unsent.size()) {
-      const ssize_t count =
-          ::send(connection.socket.get(), view.unsent.data() + sent, view.unsent.size() - sent, MSG_NOSIGNAL);
-      if (count <= 0) {
-        broken = errno != EAGAIN && errno != EINTR;
-        break;
-      }
-      sent += size_t(count);
+      const Transfer put = connection.socket.send(view.unsent.substr(sent));
+      broken = put.gone;
+      if (put.bytes == 0) break;
+      sent += put.bytes;
     }
     progress = sent > 0;
     waiting = sent < view.unsent.size();
@@ -234,7 +203,7 @@ void Loop::send_pending(Connection& connection) {
   if (finished) {
     // What the client still sends is read for a moment: closing at once would throw the answer away.
     connection.closing = true;
-    ::shutdown(connection.socket.get(), SHUT_WR);
+    connection.socket.end_sending();
     connection.deadline = Clock::now() + std::chrono::seconds(1);
     return watch(connection);
   }
@@ -243,19 +212,18 @@ void Loop::send_pending(Connection& connection) {
 }
 
 void Loop::watch(Connection& connection) {
-  u32 events = EPOLLRDHUP;
-  if (connection.closing || connection.input.size() < most_read_ahead) events |= EPOLLIN;
-  if (connection.channel && connection.deadline != Clock::time_point::max()) events |= EPOLLOUT;
-  if (events == connection.watched) return;
-  connection.watched = events;
-  epoll_event event{.events = events, .data = {.u64 = connection.id}};
-  epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, connection.socket.get(), &event);
+  const Poller::Interest wanted{.read = connection.closing || connection.input.size() < most_read_ahead,
+                                .write = connection.channel && connection.deadline != Clock::time_point::max()};
+  if (wanted == connection.watched) return;
+  connection.watched = wanted;
+  poller_->change(connection.socket, connection.id, wanted);
 }
 
 void Loop::close(u64 id) {
   const auto it = connections_.find(id);
   if (it == connections_.end()) return;
   if (it->second->channel) it->second->channel->abandon();
+  poller_->remove(it->second->socket);
   connections_.erase(it);
   connection_count_ = u32(connections_.size());
 }
@@ -275,8 +243,7 @@ void Loop::close_overdue() {
 }
 
 void Loop::serve_woken() {
-  u64 count = 0;
-  [[maybe_unused]] const auto size = ::read(waker_->event.get(), &count, sizeof count);
+  waker_->bell.hush();
   std::set<u64> woken;
   bool stop = false, abort = false;
   {
@@ -294,8 +261,8 @@ void Loop::serve_woken() {
 
 void Loop::begin_stop() {
   stopping_ = true;
-  epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, listener_.socket.get(), nullptr);
-  listener_.socket = Descriptor();
+  poller_->remove(listener_.socket);
+  listener_.socket = Socket();
   std::vector<u64> idle;
   for (const auto& [id, connection] : connections_)
     if (!connection->channel) idle.push_back(id);

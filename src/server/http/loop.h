@@ -4,6 +4,7 @@
 
 #include "server/http/listener.h"
 #include "server/http/parser.h"
+#include "server/http/poller.h"
 #include "server/http/reply.h"
 
 #include <atomic>
@@ -34,9 +35,9 @@ class Loop {
   struct Connection;
   struct Waker;
 
-  Loop(Listener listener, Limits limits, Handler handler);
+  Loop(Listener listener, Limits limits, Handler handler, std::unique_ptr<Poller> poller);
   void accept_all();
-  void on_event(Connection& connection, u32 events);
+  void on_event(Connection& connection, Poller::Event event);
   bool receive(Connection& connection);
   void advance(Connection& connection);
   void refuse(Connection& connection, int status, const std::string& problem);
@@ -51,7 +52,7 @@ class Loop {
   Listener listener_;
   const Limits limits_;
   Handler handler_;
-  Descriptor epoll_;
+  std::unique_ptr<Poller> poller_;
   std::shared_ptr<Waker> waker_;
   std::map<u64, std::unique_ptr<Connection>> connections_;
   u64 next_id_ = 1;

@@ -45,6 +45,21 @@ export const tests: Record<string, () => Promise<void>> = {
     }
   },
 
+  async 'parts of two builds are not put together'() {
+    const { fetch: original } = globalThis;
+    const altered = async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
+      const response = await original(input, init);
+      if (!response.url.endsWith('/pteron_language.wasm')) return response;
+      const bytes = new Uint8Array(await response.arrayBuffer());
+      bytes[bytes.length - 1]! ^= 1; // of the build's name, which stands last
+      return new Response(bytes);
+    };
+    await replacing(globalThis, 'fetch', altered, async () => {
+      using pteron = await Pteron.create({ worker: false });
+      await expectError('invalid', 'of one package', () => pteron.load(file, { tokenizer: '/tokenizer.json' }));
+    });
+  },
+
   async 'an answer streams, and its pieces are the whole'() {
     await withModel(async (model) => {
       const answer = model.chat(question, { maxTokens: 10 });

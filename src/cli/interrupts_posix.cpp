@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <initializer_list>
 
 namespace pteron::cli {
 namespace {
@@ -11,6 +12,13 @@ namespace {
 std::atomic<bool> interrupted = false;
 
 void note(int) { interrupted = true; }
+
+sigset_t waited_for() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
+  return set;
+}
 
 }  // namespace
 
@@ -23,5 +31,17 @@ Interrupts::Interrupts() {
 Interrupts::~Interrupts() { std::signal(SIGINT, SIG_DFL); }
 
 bool Interrupts::take() { return interrupted.exchange(false); }
+
+Wishes::Wishes() {
+  const sigset_t set = waited_for();
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+}
+
+Wishes::Wish Wishes::wait() const {
+  const sigset_t set = waited_for();
+  int signal = 0;
+  sigwait(&set, &signal);
+  return signal == SIGHUP ? Wish::reload : Wish::end;
+}
 
 }  // namespace pteron::cli
