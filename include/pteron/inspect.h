@@ -27,7 +27,9 @@ struct DelegateReport {
   u32 values = 0, constants = 0;
   u64 constant_bytes = 0;
   u32 pipelines = 0, dispatches = 0;
-  MemoryReport memory;  // only if every op is supported
+  MemoryReport memory;              // only if every op is supported
+  std::vector<DispatchCost> costs;  // of the step that was asked for
+  std::string costs_problem;        // why they can't be told, or empty
 };
 
 // An op outside of the delegates, for which a program counts on ExecuTorch's own kernels.
@@ -62,7 +64,14 @@ struct ProgramReport {
   std::vector<MethodReport> methods;
 };
 
+// A step whose costs are foretold: so many tokens behind so many positions, of programs with caches. Others run at
+// their largest shapes.
+struct Step {
+  u32 tokens = 1, context = 32;
+};
+
 // Plans every method for `device`, or for WebGPU's default limits without f16 if none is given.
-Result<ProgramReport> inspect(const std::string& path, const LoadOptions& options = {}, const Device* device = nullptr);
+Result<ProgramReport> inspect(const std::string& path, const LoadOptions& options = {}, const Device* device = nullptr,
+                              std::optional<Step> step = {});
 
 }  // namespace pteron

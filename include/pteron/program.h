@@ -86,6 +86,19 @@ struct MemoryTraffic {
   u64 total() const { return weights + state + activations; }
 };
 
+// What one dispatch of a step asks of a GPU, by the engine's plan: estimates of bytes and operations, exact numbers of
+// threads.
+struct DispatchCost {
+  std::string op;
+  std::string kernel;
+  std::string route;  // as in OpTiming
+  u64 workgroups = 0;
+  u32 threads = 0;      // of a workgroup
+  u64 bytes = 0;        // read and written
+  u64 operations = 0;   // additions and multiplications of products; else one for each element written
+  std::string warning;  // what would leave much of a GPU idle; empty: nothing
+};
+
 struct OpTiming {
   std::string op;
   std::string kernel;
@@ -129,6 +142,8 @@ class Method {
   // Of the last execute, modelled; nothing if another method has run since. Caches count as far as `positions` of them
   // are in use.
   MemoryTraffic traffic(u32 positions) const;
+  // The same by dispatch, with what each asks of a GPU besides.
+  std::vector<DispatchCost> costs(u32 positions) const;
   // Time per op of the next executes, by GPU timestamps. Slows them down.
   void set_profiling(bool on);
   std::vector<OpTiming> profile() const;

@@ -3,6 +3,7 @@
 // runs on made-up inputs.
 #include "base/os.h"
 #include "cli/cli.h"
+#include "cli/costs.h"
 #include "cli/meter.h"
 #include "cli/tuning.h"
 #include "cli/workload.h"
@@ -72,7 +73,8 @@ void add_counts(Json& report, const Meter& meter, const std::string& unit) {
   report["host_cpu_us_spread"] = to_json(meter.host_cpu_us());  // of the thread; says more on a busy machine
 }
 
-void add_traffic(Json& report, const Method& method, u32 positions) {
+void add_traffic(Json& report, const Method& method, u32 positions, bool by_dispatch) {
+  if (by_dispatch) report["costs"] = costs_to_json(method.costs(positions));
   const MemoryTraffic traffic = method.traffic(positions);
   report["bytes_touched"] = traffic.total();
   report["bytes_needed"] = traffic.needed;
@@ -104,7 +106,7 @@ Status measure_decoder(Decoder decoder, Method& method, const Device& device, co
   report["prefill_cpu_ms"] = options.prefill > 0 ? prompts.cpu_ms().median / count : 0;  // per token
   report["prefill_ms_spread"] = to_json(prompts.wall_ms());
   add_counts(report, tokens, "token");
-  add_traffic(report, method, options.context + options.decode);
+  add_traffic(report, method, options.context + options.decode, options.json);
   return profile(method, device, report, [&] { return decoder.step(options.context + options.decode, 1); });
 }
 
@@ -141,7 +143,7 @@ Status measure_runs(Method& method, const Device& device, const Options& options
   report["run_ms_spread"] = to_json(runs.wall_ms());
   report["run_cpu_ms_spread"] = to_json(runs.cpu_ms());
   add_counts(report, runs, "run");
-  add_traffic(report, method, UINT32_MAX);
+  add_traffic(report, method, UINT32_MAX, options.json);
   return profile(method, device, report, run);
 }
 

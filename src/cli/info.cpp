@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/info.h"
+#include "cli/costs.h"
 #include "graph/pass.h"
 
 #include <pteron/inspect.h>
@@ -37,6 +38,8 @@ Json to_json(const DelegateReport& d) {
           {"constant_bytes", d.constant_bytes},
           {"pipelines", d.pipelines},
           {"dispatches", d.dispatches},
+          {"costs", costs_to_json(d.costs)},
+          {"costs_problem", d.costs_problem},
           {"memory",
            {{"weights", m.weights},
             {"state", m.state},
@@ -101,6 +104,7 @@ void print_delegate(const DelegateReport& d) {
       {"staging", m.staging}};
   for (const auto& [name, bytes] : rows)
     std::printf("      %-22s %14llu\n", name, static_cast<unsigned long long>(bytes));
+  if (!d.costs.empty()) print_costs(d.costs);
 }
 
 void print_report(const std::string& path, const ProgramReport& report) {
@@ -128,6 +132,8 @@ void print_report(const std::string& path, const ProgramReport& report) {
 struct Options : Common {
   std::string model;
   bool passes = false;
+  bool cost = false;
+  Step step;
 };
 
 int run(const Options& options) {
@@ -150,12 +156,16 @@ int run(const Options& options) {
     if (!opened) return report(opened.error());
     device = *std::move(opened);
   }
-  auto program = inspect(options.model, *load, device ? &*device : nullptr);
+  auto program = inspect(options.model, *load, device ? &*device : nullptr,
+                         options.cost ? std::optional(options.step) : std::nullopt);
   if (!program) return report(program.error());
   if (options.json)
     std::printf("%s\n", to_json(*program).dump(2, ' ', false, Json::error_handler_t::replace).c_str());
   else
     print_report(options.model, *program);
+  for (const MethodReport& method : program->methods)
+    for (const DelegateReport& d : method.delegates)
+      if (!d.costs_problem.empty()) return report(invalid("the costs can't be told: ", d.costs_problem).error());
   return ok;
 }
 
@@ -179,6 +189,10 @@ void add_info(Command& app, int& exit_code) {
   command->add_option("MODEL", &options->model, "Program (.pte)");
   command->add_option("--adapter", &options->texts["adapter"],
                       "Plan for this GPU rather than for WebGPU's default limits");
+  command->add_flag("--cost", &options->cost,
+                    "Say what each dispatch of a step would ask of a GPU: workgroups, bytes, operations");
+  command->add_option("--tokens", &options->step.tokens, "Tokens of that step, for language models")->show_default();
+  command->add_option("--context", &options->step.context, "Positions before them")->show_default();
   command->add_flag("--passes", &options->passes, "List the graph rewrites");
   add_program_flags(*command, *options);
   command->callback([options, &exit_code] { exit_code = run(*options); });

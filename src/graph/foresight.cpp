@@ -23,6 +23,8 @@ Result<i64> Planner::host_element(ValueId tensor, u64 flat_index) {
   if (is_float(input.dtype)) return invalid("an integer is read from input ", input_index, ", which is ", input.dtype);
   if (flat_index >= input.shape.numel())
     return invalid("element ", flat_index, " of input ", input_index, " is read, but it has ", input.shape.numel());
+  if (flat_index >= input.bytes.size() / size_of(input.dtype))
+    return invalid("element ", flat_index, " of input ", input_index, " is read, but its contents are not there");
   const i64 value = element_as_integer(input.bytes, input.dtype, flat_index);
   if (known == host_reads_.end())
     host_reads_.push_back({.input = input_index, .index = flat_index, .value = value, .before = value});

@@ -254,6 +254,22 @@ std::string Spec::summary() const {
   return out;
 }
 
+u32 threads_of(const Kernel& kernel) {
+  const std::string text = assemble(kernel).source;
+  const auto behind = [&text](const std::string& mark, char end) -> std::string {
+    const size_t at = text.find(mark);
+    if (at == std::string::npos) return {};
+    const size_t begin = at + mark.size();
+    return text.substr(begin, text.find(end, begin) - begin);
+  };
+  std::string size = behind("@workgroup_size(", ')');
+  for (u32 names = 0; names < 4 && !size.empty() && (size[0] < '0' || size[0] > '9'); ++names)
+    size = behind(str("const ", size, " = "), ';');
+  u32 out = 0;
+  std::from_chars(size.data(), size.data() + size.size(), out);
+  return out;
+}
+
 gpu::PipelineSpec assemble(const Kernel& specialised) {
   const KernelSource& kernel = specialised.source();
   const Spec& spec = specialised.spec();

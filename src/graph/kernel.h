@@ -156,6 +156,9 @@ class Kernel {
   u32 count_ = 0;
 };
 
+// Of a workgroup, as the text says; 0 if it can't be told.
+u32 threads_of(const Kernel& kernel);
+
 // The whole WGSL text of a specialisation, ready for the port.
 gpu::PipelineSpec assemble(const Kernel& kernel);
 

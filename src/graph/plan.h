@@ -151,6 +151,7 @@ class PlanHost {
   virtual void use_cache(ValueId tensor, u32 axis, u64 positions, bool writes) = 0;
   virtual Result<i64> host_element(ValueId tensor, u64 flat_index) = 0;
   virtual void note_route(std::string_view family, const RouteShape& shape, std::string_view route) = 0;
+  virtual void note_operations(u64 count) = 0;
   virtual Status dispatch(const Kernel& kernel, std::span<const Operand> operands, Bytes params, Grid grid) = 0;
 };
 
@@ -202,6 +203,8 @@ class Plan {
   void note_route(std::string_view family, const RouteShape& shape, std::string_view route) {
     host_.note_route(family, shape, route);
   }
+  // How many additions and multiplications the next dispatch takes, for estimates; else one for each element written.
+  void note_operations(u64 count) { host_.note_operations(count); }
   // True if `a` and `b` are one piece of memory, so that copying between them is nothing to do.
   bool same_storage(const TensorArg& a, const TensorArg& b) const;
   // True if nothing ever changes these bytes, so that they can be packed().

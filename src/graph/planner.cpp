@@ -17,11 +17,18 @@ Planner::Planner(const CompiledGraph& compiled, Arena& arena) : c_(compiled), ar
   fault_limits_.assign(c_.faults.size(), 0);
   positions_.assign(c_.states.size(), 0);
   records_.resize(c_.ops.size());
-  for (size_t op = 0; op < c_.ops.size(); ++op) records_[op].steps.resize(c_.ops[op].slots);
+  for (size_t op = 0; op < c_.ops.size(); ++op) {
+    records_[op].steps.resize(c_.ops[op].slots);
+    records_[op].operations.resize(c_.ops[op].slots);
+  }
 }
 
 std::span<const PlannedDispatch> Planner::dispatches(u32 op) const {
   return std::span(records_[op].steps).first(records_[op].used);
+}
+
+std::span<const u64> Planner::operations(u32 op) const {
+  return std::span(records_[op].operations).first(records_[op].used);
 }
 
 std::string Planner::route(u32 op) const {
@@ -79,6 +86,7 @@ Status Planner::plan_one(u32 op) {
   record.stale = true;  // until it is done
   record.caches.clear();
   const u32 before = std::exchange(record.used, 0);
+  std::ranges::fill(record.operations, u64(0));
   Plan plan(Plan::Mode::live, c_.facts, op, live_, *this);
   Status status = plan.run();
   if (record.used != before) ++version_;
@@ -162,6 +170,11 @@ void Planner::note_route(std::string_view family, const RouteShape& shape, std::
   records_[op_].family = family;
   records_[op_].shape = shape;
   records_[op_].route = route;
+}
+
+void Planner::note_operations(u64 count) {
+  Record& record = records_[op_];
+  if (record.used < record.operations.size()) record.operations[record.used] = count;
 }
 
 Status Planner::dispatch(const Kernel& kernel, std::span<const Operand> operands, Bytes params, Grid grid) {

@@ -38,6 +38,8 @@ class Planner final : private PlanHost {
 
   const LiveValues& live() const { return live_; }
   std::span<const PlannedDispatch> dispatches(u32 op) const;
+  // That the op's plan noted, by dispatch; 0: nothing.
+  std::span<const u64> operations(u32 op) const;
   // Another number when any of the dispatches is another one.
   u64 version() const { return version_; }
   // How many positions of its caches a step uses, by CompiledGraph::states.
@@ -57,6 +59,7 @@ class Planner final : private PlanHost {
   };
   struct Record {
     std::vector<PlannedDispatch> steps;  // of the last plan, the first `used` of them
+    std::vector<u64> operations;         // likewise
     u32 used = 0;
     bool stale = true;
     struct CacheUse {
@@ -101,6 +104,7 @@ class Planner final : private PlanHost {
   void use_cache(ValueId id, u32 axis, u64 positions, bool writes) override;
   Result<i64> host_element(ValueId tensor, u64 flat_index) override;
   void note_route(std::string_view family, const RouteShape& shape, std::string_view route) override;
+  void note_operations(u64 count) override;
   Status dispatch(const Kernel& kernel, std::span<const Operand> operands, Bytes params, Grid grid) override;
 
   const CompiledGraph& c_;

@@ -23,4 +23,11 @@ std::vector<OpTime> profile_of(const Runner& runner);
 // constant as they write.
 MemoryTraffic traffic_of(const Runner& runner, u32 positions);
 
+// The same by dispatch, for a step that has been planned, and what it asks of a GPU besides.
+std::vector<DispatchCost> costs_of(const CompiledGraph& compiled, const Planner& planner, u32 positions);
+
+// Plans a step without a GPU, and says what it would cost: `tokens` more behind `context` positions of a decoder, which
+// is a program with caches; any other at its largest shapes.
+Result<std::vector<DispatchCost>> foretell_costs(const CompiledGraph& compiled, u32 tokens, u32 context);
+
 }  // namespace pteron::graph

@@ -36,6 +36,7 @@ class Surveyor final : public PlanHost {
   void use_cache(ValueId tensor, u32 axis, u64 positions, bool writes) override;
   Result<i64> host_element(ValueId tensor, u64 flat_index) override;
   void note_route(std::string_view, const RouteShape&, std::string_view) override {}
+  void note_operations(u64) override {}
   Status dispatch(const Kernel& kernel, std::span<const Operand> operands, Bytes params, Grid grid) override;
 
  private:

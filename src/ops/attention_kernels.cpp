@@ -223,6 +223,7 @@ Status attend(Plan& op, const Attention& a) {
   const auto run = [&](const Operand& y, bool partial) {
     const Bound bound =
         tiling.queries == 1 ? bind_group(a, tiling, mask, turns, y, partial) : bind(a, tiling, mask, y, partial);
+    op.note_operations(u64(2) * rows * a.keys * (a.q.tensor.dim(-1) + value_dim));
     return op.dispatch({tiling.kernel, bound.spec}, std::span(bound.operands).first(bound.used),
                        std::as_bytes(std::span(&params, 1)), grid);
   };

@@ -151,6 +151,7 @@ Status Gemm::dispatch_parts(const Tiling& tiling, const Operand& y, DType dtype)
   const u64 row_bytes = weight_row_bytes_;
   const u64 step = row_bytes == 0 ? params.width : std::max<u64>(op_.rows_per_binding(row_bytes) / 4 * 4, 4);
   const Operand whole = operands_[weight_at_];
+  const u64 depth = u64(params.depth) * params.sections_y * params.sections_x;
   for (u64 first = 0; first < params.width; first += step) {
     const u64 part = std::min<u64>(step, params.width - first);
     params.first_column = u32(first);
@@ -160,6 +161,7 @@ Status Gemm::dispatch_parts(const Tiling& tiling, const Operand& y, DType dtype)
     const bool in_groups = tiling.workgroup == 0 || tiling.same_rows;
     const u64 count =
         tiles(params, tiling.tile_rows(), tiling.tile_columns() * (tiling.same_rows ? tiling.workgroup : 1));
+    op_.note_operations(2 * part * params.rows * params.batches * depth);
     TRY_DO(op_.dispatch({tiling.kernel, spec_}, std::span(operands_).first(count_),
                         std::as_bytes(std::span(&params, 1)),
                         in_groups ? one_group_per(count) : one_thread_per(count, tiling.workgroup)));

@@ -51,6 +51,12 @@ bool in_quads(const Q4Linear& l) {
   return true;
 }
 
+void note_operations(Plan& op, const Q4Linear& l) {
+  u64 columns = 0;
+  for (u32 i = 0; i < l.count; ++i) columns += columns_of(l.parts[i]);
+  op.note_operations(2 * columns * rows_of(l) * depth_of(l));
+}
+
 Status run_strips(Plan& op, const Q4Linear& l, const Q4Rows& x, const graph::KernelSource& kernel, Spec spec,
                   u32 rows_per_tile) {
   const u32 made = l.outputs(), rows = rows_of(l);
@@ -64,6 +70,7 @@ Status run_strips(Plan& op, const Q4Linear& l, const Q4Rows& x, const graph::Ker
   const bool quads = in_quads(l);
   spec.num("WORDS", depth_of(l) / 8).num("GROUPS", groups_of(l)).num("GROUP_WORDS", l.group / 8);
   const Q4Variant v = q4_variant(op, l, x, spec.use(quads ? "q4_store_quads" : "q4_store_elements"), quads);
+  note_operations(op, l);
   return op.dispatch({kernel, v.spec}, v.bound(), std::as_bytes(std::span(&params, 1)),
                      one_group_per(u64(params.strips) * params.tiles));
 }
@@ -107,6 +114,7 @@ Status run_lanes(Plan& op, const Q4Linear& l, const Q4Rows& x, bool one_row) {
   for (u32 i = made; i < 3; ++i) params.ends[i] = params.lanes;
   params.count = params.lanes * ceil_div(rows, rows_per_thread);
   const Q4Variant v = q4_variant(op, l, x, Spec().num("TM", rows_per_thread), false);
+  note_operations(op, l);
   return op.dispatch({kernels::linear_q4_registers, v.spec}, v.bound(), std::as_bytes(std::span(&params, 1)),
                      one_thread_per(params.count, 64));
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "graph/report.h"
 #include "runtime/device_inside.h"
 #include "runtime/method_impl.h"
 #include "runtime/open_files.h"
@@ -45,7 +46,7 @@ Result<u64> initial_state_bytes(const graph::CompiledGraph& compiled, const Open
 }
 
 Status inspect_delegate(DelegateReport& report, const OpenFiles& open, const format::MethodSpec& method, u32 index,
-                        const gpu::DeviceInfo& device, const LoadOptions& options) {
+                        const gpu::DeviceInfo& device, const LoadOptions& options, std::optional<Step> step) {
   std::vector<std::byte> buffer;
   const format::DataRange all = method.delegates[index].blob;
   TRY(const Bytes head,
@@ -68,6 +69,13 @@ Status inspect_delegate(DelegateReport& report, const OpenFiles& open, const for
   DelegateReport plan = describe_plan(compiled);
   TRY(plan.memory.initial_state, initial_state_bytes(compiled, open));
   plan.memory.total += plan.memory.initial_state;
+  if (step) {
+    auto costs = graph::foretell_costs(compiled, step->tokens, step->context);
+    if (costs)
+      plan.costs = *std::move(costs);
+    else
+      plan.costs_problem = costs.error().to_string();
+  }
   plan.backend = std::move(report.backend);
   plan.ops = std::move(report.ops);  // as in the file, with the kernels of what they became
   add_kernels(plan.ops, compiled);
@@ -76,7 +84,7 @@ Status inspect_delegate(DelegateReport& report, const OpenFiles& open, const for
 }
 
 MethodReport inspect_method(const OpenFiles& open, const format::MethodSpec& spec, const std::string& path,
-                            const gpu::DeviceInfo& device, const LoadOptions& options) {
+                            const gpu::DeviceInfo& device, const LoadOptions& options, std::optional<Step> step) {
   MethodReport out;
   out.info = describe_method(spec, {});
   out.outside = outside_ops(spec);
@@ -92,7 +100,7 @@ MethodReport inspect_method(const OpenFiles& open, const format::MethodSpec& spe
     DelegateReport& report = out.delegates.emplace_back();
     report.backend = spec.delegates[i].id;
     if (!is_backend(report.backend)) continue;
-    if (auto status = inspect_delegate(report, open, spec, i, device, options); !status) {
+    if (auto status = inspect_delegate(report, open, spec, i, device, options, step); !status) {
       report.error = status.error().to_string();
       if (out.problem.empty()) out.problem = report.error;
     }
@@ -121,7 +129,8 @@ DelegateReport describe_plan(const graph::CompiledGraph& compiled) {
   return out;
 }
 
-Result<ProgramReport> inspect(const std::string& path, const LoadOptions& options, const Device* device) {
+Result<ProgramReport> inspect(const std::string& path, const LoadOptions& options, const Device* device,
+                              std::optional<Step> step) {
   TRY(auto source, format::open_file(path));
   auto open = within(open_files(std::move(source), options.data_files), "loading ", path);
   if (!open) return Failure(std::move(open.error()));
@@ -136,7 +145,7 @@ Result<ProgramReport> inspect(const std::string& path, const LoadOptions& option
     out.assumptions = info.adapter.name;
   }
   for (const format::MethodSpec& spec : open->files.spec.methods)
-    out.methods.push_back(inspect_method(*open, spec, path, info, options));
+    out.methods.push_back(inspect_method(*open, spec, path, info, options, step));
   return out;
 }
 

@@ -55,6 +55,14 @@ MethodStats Method::stats() const {
   return out;
 }
 
+std::vector<DispatchCost> Method::costs(u32 positions) const {
+  std::vector<DispatchCost> out;
+  for (const auto& delegate : impl_->delegates)
+    if (const auto runner = delegate.runners->borrow_after(delegate.last_step))
+      std::ranges::move(graph::costs_of(runner->compiled(), runner->planner(), positions), std::back_inserter(out));
+  return out;
+}
+
 MemoryTraffic Method::traffic(u32 positions) const {
   MemoryTraffic out;
   for (const auto& delegate : impl_->delegates) {

@@ -98,6 +98,30 @@ class Info(unittest.TestCase):
         self.assertEqual(code, 0)
         self.assertIn("WebGPU's default limits, without f16", text)
 
+    def test_foretells_what_dispatches_cost_without_a_gpu(self):
+        no_gpu = {"VK_ICD_FILENAMES": "none", "VK_DRIVER_FILES": "none"}
+
+        def costs(*args):
+            code, out, _ = pteron("info", LLAMA / "model.pte", "--cost", "--json", *args, env=no_gpu)
+            self.assertEqual(code, 0)
+            return next(m for m in json.loads(out)["methods"] if m["name"] == "forward")["delegates"][0]["costs"]
+
+        one, many = costs(), costs("--tokens", "32", "--context", "0")
+        self.assertTrue(all(c["workgroups"] > 0 and c["threads"] > 0 and c["bytes"] > 0 for c in one + many))
+        products = [sum(c["operations"] for c in step if c["kernel"].startswith("linear_q4")) for step in (one, many)]
+        layers, rest = divmod(products[1] - products[0], 31)
+        self.assertEqual((rest, products[0] - layers), (0, 2 * 128 * 512))  # the head has one row in any case
+        # The same on an adapter, besides what the measurement adds: an arg-max of the logits.
+        code, out, _ = pteron("info", LLAMA / "model.pte", "--cost", "--json", "--adapter", "0", "--context", "40")
+        planned = next(m for m in json.loads(out)["methods"] if m["name"] == "forward")["delegates"][0]["costs"]
+        code, out, _ = pteron("bench", LLAMA / "model.pte", "--json", "--context", "32", "--decode", "8", "--prefill", "8", "--adapter", "0")
+        measured = [c for c in json.loads(out)["costs"] if "arg_max" not in c["kernel"]]
+        self.assertEqual([c["kernel"] for c in planned], [c["kernel"] for c in measured])
+        for args, words in (("--tokens", "0"), "takes 1 to 127"), (("--tokens", "128"), "takes 1 to 127"), (("--context", "500"), "context is full"):
+            code, _, err = pteron("info", LLAMA / "model.pte", "--cost", *args, env=no_gpu)
+            self.assertEqual(code, 1)
+            self.assertIn(words, err)
+
     def test_plans_for_a_real_adapter_when_asked(self):
         code, out, _ = pteron("info", LLAMA / "model.pte", "--adapter", "0", "--json")
         self.assertEqual(code, 0)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Exports the zoo's models with both partitioners, runs them and compares with torch.
 
-usage: python -m zoo [--only NAME,…] [--variants static,dynamic,half] [--ways own,stock,portable] [--table FILE] [--list]
+usage: python -m zoo [--only NAME,…] [--variants static,dynamic,half] [--ways own,stock,portable] [--again] [--table FILE] [--list]
 
 Programs and results are kept in build/zoo, so that only what has changed is done again. The exit code says whether all that
 has been exported agrees with torch.
@@ -24,7 +24,7 @@ def models() -> list[Model]:
     return [model for file in FILES for model in importlib.import_module(f"zoo.{file}").MODELS]
 
 
-def result(model: Model, variant: str, ways: list[str], known: dict) -> dict:
+def result(model: Model, variant: str, ways: list[str], known: dict) -> dict:  # `known` stays if nothing has changed
     out = {"kind": model.kind, "weights": model.weights}
     programs = {}
     for way in exporting.WAYS:
@@ -56,6 +56,7 @@ def main() -> int:
     parser.add_argument("--variants", default=",".join(exporting.VARIANTS))
     parser.add_argument("--ways", default=",".join(exporting.WAYS), help="what to export if it is not there")
     parser.add_argument("--table", type=Path, metavar="FILE", help="write the table of all results that there are")
+    parser.add_argument("--again", action="store_true", help="run and measure also what has been")
     parser.add_argument("--list", action="store_true", help="print the models' names")
     args = parser.parse_args()
     warnings.filterwarnings("ignore")
@@ -72,7 +73,7 @@ def main() -> int:
             if variant not in args.variants.split(","):
                 continue
             name = f"{model.name}/{variant}"
-            results[name] = result(model, variant, args.ways.split(","), results.get(name, {}))
+            results[name] = result(model, variant, args.ways.split(","), {} if args.again else results.get(name, {}))
             print(line(name, results[name]), flush=True)
             if not results[name].get("right"):
                 wrong.append(name)

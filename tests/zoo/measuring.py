@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Programs against torch, and how long they take."""
+import random
 import statistics
 import time
 
@@ -62,19 +63,31 @@ def agreement(model: Model, variant: str, exported: Exported) -> float | str:
         return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
+def runnable(exported: Exported, inputs: tuple):
+    """Its forward, or nothing: stock writes files that no runtime can run, with an output less than they are asked for."""
+    try:
+        forward = load(exported).forward
+        forward(inputs)
+    except Exception:
+        return None
+    return forward
+
+
 def times(model: Model, variant: str, programs: dict[str, Exported]) -> dict[str, float]:
     """Milliseconds, the medians of interleaved runs; eager torch is one of them."""
     module, inputs = exporting.made(model, variant)
-    runs = {way: load(exported).forward for way, exported in programs.items()}
+    runs = {way: run for way, exported in programs.items() if (run := runnable(exported, inputs))}
     taken = {way: [] for way in [*runs, "eager"]}
     begin = time.perf_counter()
     with torch.no_grad():
         runs = {way: (lambda forward=forward: forward(inputs)) for way, forward in runs.items()} | {"eager": lambda: module(*inputs)}
         for round_ in range(ROUNDS):
-            for way, run in runs.items():
+            order = list(runs.items())
+            random.Random(round_).shuffle(order)  # threads of eager torch go on for a while and slow down who comes next
+            for way, run in order:
                 start = time.perf_counter()
                 run()
-                if round_ > 0:  # the first one opens files and compiles
+                if round_ > 0:  # torch compiles in the first one
                     taken[way].append((time.perf_counter() - start) * 1e3)
             if round_ > 1 and time.perf_counter() - begin > PATIENCE:
                 break
