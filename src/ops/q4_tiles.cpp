@@ -20,20 +20,25 @@ u32 word_at(const std::byte* at) {
 
 void put_word(MutableBytes out, u64 index, u32 word) { std::memcpy(out.data() + index * 4, &word, 4); }
 
-// A float of the file, as it is or as a half.
+f32 float_at(const std::byte* at) { return std::bit_cast<f32>(word_at(at)); }
+
+// A float of the file, as it is or as a half. False if it is none.
 template <Kept kept>
-Status put_float(MutableBytes out, u64 index, const std::byte* at) {
+bool put_float(MutableBytes out, u64 index, const std::byte* at) {
   if constexpr (kept == Kept::as_floats) {
     put_word(out, index, word_at(at));
-    return {};
+    return true;
+  } else {
+    const f32 value = float_at(at);
+    const u16 half = float_to_half(value);
+    std::memcpy(out.data() + index * sizeof half, &half, sizeof half);
+    return is_normal_half(value);
   }
-  const f32 value = std::bit_cast<f32>(word_at(at));
-  if (!is_normal_half(value))
-    return invalid("a scale or minimum is ", value,
-                   ", but its constant's name promises halves; convert the model again");
-  const u16 half = float_to_half(value);
-  std::memcpy(out.data() + index * sizeof half, &half, sizeof half);
-  return {};
+}
+
+Failure broken_promise(const std::byte* at) {
+  return invalid("a scale or minimum is ", float_at(at),
+                 ", but its constant's name promises halves; convert the model again");
 }
 
 // Where a column's value for a group is.
@@ -45,10 +50,13 @@ u64 tile_index(u64 column, u64 group, u64 groups) {
 Status pack_weights(const Packing& self, Bytes rows, u64, MutableBytes out) {
   const u64 words = self.args[0], count = rows.size() / self.row_bytes;
   const u64 blocks = blocks_of(u32(count));
-  for (u64 column = 0; column < blocks * columns_per_block; ++column) {
-    const std::byte* row = column < count ? rows.data() + column * self.row_bytes : nullptr;
-    for (u64 k = 0; k < words; ++k) put_word(out, tile_index(column, k, words), row ? word_at(row + k * 4) : zero_word);
-  }
+  for (u64 block = 0; block < blocks; ++block)
+    for (u64 c = 0; c < columns_per_block; ++c) {
+      const u64 column = block * columns_per_block + c;
+      const std::byte* row = column < count ? rows.data() + column * self.row_bytes : nullptr;
+      for (u64 k = 0; k < words; ++k)
+        put_word(out, (block * words + k) * columns_per_block + c, row ? word_at(row + k * 4) : zero_word);
+    }
   return {};
 }
 
@@ -57,8 +65,10 @@ template <Kept kept>
 Status pack_scales(const Packing& self, Bytes rows, u64, MutableBytes out) {
   const u64 columns = self.args[0], groups = self.args[1];
   for (u64 g = 0; g < groups; ++g)
-    for (u64 n = 0; n < columns; ++n)
-      TRY_DO(put_float<kept>(out, tile_index(n, g, groups), rows.data() + g * self.row_bytes + n * 4));
+    for (u64 n = 0; n < columns; ++n) {
+      const std::byte* at = rows.data() + g * self.row_bytes + n * 4;
+      if (!put_float<kept>(out, tile_index(n, g, groups), at)) return broken_promise(at);
+    }
   return {};
 }
 
@@ -67,8 +77,10 @@ template <Kept kept>
 Status pack_rows(const Packing& self, Bytes rows, u64, MutableBytes out) {
   const u64 groups = self.args[0], count = rows.size() / self.row_bytes;
   for (u64 column = 0; column < count; ++column)
-    for (u64 g = 0; g < groups; ++g)
-      TRY_DO(put_float<kept>(out, tile_index(column, g, groups), rows.data() + column * self.row_bytes + g * 4));
+    for (u64 g = 0; g < groups; ++g) {
+      const std::byte* at = rows.data() + column * self.row_bytes + g * 4;
+      if (!put_float<kept>(out, tile_index(column, g, groups), at)) return broken_promise(at);
+    }
   return {};
 }
 
