@@ -209,6 +209,14 @@ class Generate(unittest.TestCase):
         self.assertRegex(lines[-2], r"^\d+( \d+){3}$")
         self.assertRegex(lines[-1], r"^4 tokens; first after ")
 
+    def test_drafts_need_the_logits_of_every_token(self):
+        code, _, err = self.answer("-p", "Hello", "--speculate")
+        self.assertEqual(code, 1)
+        self.assertIn("convert it with --all-logits", err)
+        whole = ("generate", LLAMA.parent / "full_logits" / "model.pte", "--token-ids", "3,1,4", "--max-tokens", 12, "-q")
+        code, drafted, err = pteron(*whole, "--speculate")
+        self.assertEqual((code, drafted), (0, pteron(*whole)[1]), err)
+
     def test_the_prompt_can_come_from_standard_input(self):
         self.assertEqual(self.report(given="Hello")["token_ids"], self.report("--prompt", "Hello")["token_ids"])
 
