@@ -7,7 +7,7 @@ usage: test_macos.py SOURCE WORK NATIVE SYSTEM
 import sys
 import unittest
 
-SYSTEM = sys.argv.pop()
+SYSTEM = sys.argv.pop(4)
 from support import DECLARED, check_files, unpacked
 
 import macho
