@@ -59,8 +59,10 @@ void Flight::divide(const Planner& planner) {
   part_ends_.clear();
   const f64 longest = c_.submit_microseconds * 1e-6;
   f64 seconds = 0;
+  u32 number = 0;  // within its op
   for (u32 i = 0; i < work_.size() && longest > 0; ++i) {
-    const f64 more = modelled_seconds(planner, work_[i].op, *work_[i].variant);
+    number = i > 0 && work_[i].op == work_[i - 1].op ? number + 1 : 0;
+    const f64 more = modelled_seconds(planner, work_[i].op, number);
     if (i > 0 && seconds + more > longest) {
       part_ends_.push_back(i);
       seconds = 0;

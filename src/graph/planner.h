@@ -51,8 +51,6 @@ class Planner final : private PlanHost {
   // "gemm@64x576x192=shared": the kernel that an op chose from others; empty if it had no choice.
   std::string route(u32 op) const;
   const CompiledGraph& compiled() const { return c_; }
-  // Of a product whose kernel was chosen; nothing of other ops.
-  const RouteShape* product(u32 op) const { return records_[op].family.empty() ? nullptr : &records_[op].shape; }
 
  private:
   enum class Phase {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "graph/work.h"
 
-#include <algorithm>
-
 namespace pteron::graph {
 namespace {
 
@@ -24,25 +22,13 @@ u64 bytes_of(const Planner& planner, u32 op, const Operand& operand) {
   return planner.live().shape[operand.index].numel() * size_of(c.facts.dtype[operand.index]);
 }
 
-// Of products. Each result of a matrix product takes its depth; of attention, whose results are no rows times columns,
-// its columns, which are the keys.
-u64 operations_of(const Planner& planner, u32 op, const Variant& variant) {
-  const RouteShape* product = planner.product(op);
-  if (!product) return 0;
-  u64 results = 0;
-  for (size_t i = 0; i < variant.operands.size(); ++i)
-    if (variant.operands[i].kind == Operand::tensor && variant.kernel.bindings()[i + 1] == gpu::BindingKind::read_write)
-      results += planner.live().shape[variant.operands[i].index].numel();
-  const u64 plane = std::max<u64>(u64(product->rows) * product->columns, 1);
-  return 2 * results * (results % plane == 0 ? product->depth : product->columns);
-}
-
 }  // namespace
 
-f64 modelled_seconds(const Planner& planner, u32 op, const Variant& variant) {
+f64 modelled_seconds(const Planner& planner, u32 op, size_t number) {
   f64 bytes = 0;
-  for (const Operand& operand : variant.operands) bytes += f64(bytes_of(planner, op, operand));
-  return bytes / bytes_per_second + f64(operations_of(planner, op, variant)) / operations_per_second;
+  for (const Operand& operand : planner.dispatches(op)[number].variant->operands)
+    bytes += f64(bytes_of(planner, op, operand));
+  return bytes / bytes_per_second + f64(planner.operations(op)[number]) / operations_per_second;
 }
 
 }  // namespace pteron::graph

@@ -6,7 +6,7 @@
 
 namespace pteron::graph {
 
-// Of one dispatch, on a slow integrated GPU: 10 GB and 50 thousand million operations a second.
-f64 modelled_seconds(const Planner& planner, u32 op, const Variant& variant);
+// Of an op's dispatch with this number, on a slow integrated GPU: 10 GB and 50 thousand million operations a second.
+f64 modelled_seconds(const Planner& planner, u32 op, size_t number);
 
 }  // namespace pteron::graph

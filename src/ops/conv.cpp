@@ -172,8 +172,9 @@ Status convolution(Plan& op) {
   REQUIRE(op, w.rank() >= 3, "the filter ", w.shape(), " must have at least three axes");
   REQUIRE_SUPPORTED(op, w.rank() <= 5, "a convolution in ", w.rank() - 2,
                     " dimensions is not supported; at most three are");
-  const i64 groups = op.integer(8);
-  const u32 out_channels = transposed ? u32(w.dim(1) * std::max<i64>(groups, 1)) : w.dim(0);
+  const i64 groups = std::max<i64>(op.integer(8), 1);
+  REQUIRE(op, groups <= UINT32_MAX / std::max(w.dim(1), 1u), groups, " groups of ", w.dim(1), " channels are too many");
+  const u32 out_channels = transposed ? u32(w.dim(1) * groups) : w.dim(0);
   const Shape& filter = w.shape();
   TRY(const Conv conv, read_conv(op, {3, 4, 5, 8, transposed ? std::optional(7u) : std::nullopt}, x,
                                  std::span(filter.begin() + 2, filter.end()), out_channels, transposed));

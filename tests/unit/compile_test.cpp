@@ -45,6 +45,16 @@ TEST(Compile, RefusesAnUnknownOpWithItsNameAndPlace) {
   expect_error(b, "op 1 aten.frobnicate.default: this op is not implemented");
 }
 
+TEST(Compile, RefusesMoreGroupsOfAConvolutionThanCanBeCounted) {  // found by fuzzing: the product wrapped
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {1, 4, 8, 8})), y = b.tensor(DType::f32, {1, 4, 8, 8});
+  const u32 w = b.constant<f32>(DType::f32, {4, 4, 1, 1}, std::vector<f32>(16, 1));
+  b.op("aten.convolution.default", {x, w, b.null(), b.ints({1, 1}), b.ints({0, 0}), b.ints({1, 1}), b.boolean(true),
+                                    b.ints({0, 0}), b.integer(2305843009213693953), y});
+  b.output(y);
+  expect_error(b, "2305843009213693953 groups of 4 channels are too many");
+}
+
 TEST(Compile, ListsAllOpsThatCannotRun) {
   GraphBuilder b;
   const u32 x = b.input(b.tensor(DType::f32, {4})), y = b.tensor(DType::f32, {4}), z = b.tensor(DType::f32, {4});
