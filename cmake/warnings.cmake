@@ -11,3 +11,10 @@ if(PTERON_SANITIZE)
   add_compile_options(-fsanitize=address,undefined -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)
 endif()
+
+# Every edge counts, also those of the library; a finding ends the process.
+option(PTERON_FUZZ "Fuzzers (clang), with address and undefined-behaviour sanitizers" OFF)
+if(PTERON_FUZZ)
+  add_compile_options(-O1 -gline-tables-only -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=address,undefined)
+endif()

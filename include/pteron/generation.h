@@ -16,6 +16,10 @@ struct GenerationOptions {
   std::vector<u32> begun;     // of the answer, from before: it goes on behind them as if it had never stopped
   bool ignore_end = false;    // go on behind tokens that end an answer
   bool show_special = false;  // special tokens appear in the text
+  // Where the text repeats itself, drafts what stood there before and verifies it in one run that can give several
+  // tokens. They are those of greedy answers without it; any other sampling, a grammar or logprobs go without. Needs a
+  // model that verifies_drafts().
+  bool speculate = false;
   // Asked when the context is full, with the answer so far (none: the prompt alone is too long): the text to go on
   // from, shorter than the context, with the answer or the end of it at its end. Absent, or an error: the answer ends.
   std::function<Result<std::vector<u32>>(std::span<const u32> answer)> shorten;
@@ -37,12 +41,17 @@ struct GenerationStats {
   u64 answer_tokens = 0;
   u32 runs = 0;
   u32 shortened = 0;                   // times that the text was shortened
+  u64 drafted_tokens = 0;              // that runs verified
+  u64 held_tokens = 0;                 // of them, that are in the answer
   Readback readback = Readback::none;  // of the last token
   u64 read_back_bytes = 0;             // by the last run
 };
 
+// An error with the reason if GenerationOptions::speculate can't be had.
+Status check_drafts(const ModelInfo& info);
+
 // Needs the model and the session to stay where they are. The session can be used again when the answer is done, was
-// cancelled, or is given up between two steps; what was generated is then part of its text.
+// cancelled, or is given up between two steps; what was generated, also drafts that held, is then part of its text.
 class Generation {
  public:
   // The session's text becomes the prompt; what it has in common with the one before is not read again.
@@ -53,12 +62,14 @@ class Generation {
   ~Generation();
 
   // A step in two parts, for hosts that must not block: `begin` submits a run, `finish` is true once `piece` holds its
-  // result.
+  // result. While tokens are ready there is nothing to run.
   Status begin();
   Result<bool> finish(bool wait = true);
   const GeneratedPiece& piece() const;
+  u32 ready() const;  // tokens that the next steps give at once, because drafts held
   // A step of several answers of one model, with as much of it as possible in one submit. An error is one answer's
-  // alone. Those whose next run reads more than a token take it by themselves.
+  // alone. Those whose next run reads more than a token take it by themselves. Answers that share a submit draft
+  // nothing.
   struct Turn {
     Generation* answer = nullptr;
     Status status = {};
@@ -79,7 +90,8 @@ class Generation {
  private:
   struct Impl;
   explicit Generation(std::unique_ptr<Impl> impl);
-  Status run();
+  Status begin_run(bool may_draft);
+  Status run(bool may_draft = true);
   std::unique_ptr<Impl> impl_;
 };
 

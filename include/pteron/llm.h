@@ -34,17 +34,20 @@ struct ModelInfo {
   std::optional<u32> bos;
   std::vector<u32> end_tokens;
 
+  // Whether one run can say for each of several tokens what comes behind it, so that drafts can be verified.
+  bool verifies_drafts() const { return every_token && kv_cache && any_run; }
+
   // The value of a constant method such as get_vocab_size.
   using Constants = std::function<std::optional<std::vector<i64>>(std::string_view name)>;
   static Result<ModelInfo> read(const MethodInfo& method, const Constants& constants);
   // With these a step can read back bytes instead of all logits: the best token, the `top_k` best, and the logarithm
-  // of the sum that probabilities are relative to.
+  // of the sum that probabilities are relative to; and the best token behind each, if drafts can be verified.
   MethodOptions method_options() const;
 };
 
-// What is copied back from the GPU after a run: nothing, the best token, the best few, the best few with what their
-// probabilities are relative to, or the whole row.
-enum class Readback { none, best, candidates, scored, logits };
+// What is copied back from the GPU after a run: nothing, the best token, the best one behind each token of the run, the
+// best few, the best few with what their probabilities are relative to, or the whole row.
+enum class Readback { none, best, best_of_each, candidates, scored, logits };
 std::string_view name_of(Readback readback);
 
 // A text that a model reads, and the state it has from what it has read so far. Not for two threads at once.
@@ -86,6 +89,7 @@ class Session {
   // The answer of the last run: none if there is more to read, or the text was changed since.
   Readback answer() const;
   u32 best() const;
+  std::span<const i32> best_of_each() const;  // needs a model that verifies_drafts()
   Candidates candidates() const;
   f32 log_sum_exp() const;  // of all logits, if scored: a logit minus this is its log-probability
   std::span<const f32> logits() const;

@@ -10,7 +10,7 @@ namespace pteron {
 
 struct OptionInfo {
   std::string_view name;  // "disable_passes"; "disable-passes" and "disablePasses" are the same
-  enum Kind { flag, text, list } kind = text;
+  enum Kind { flag, text, list, number } kind = text;
   std::string_view what;  // for a help text
   std::string_view also;  // other names, separated by spaces
   // How a command line has it: "--adapter"; a flag that is "--no-…" switches off; a flag with words takes one of them.

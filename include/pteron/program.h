@@ -54,6 +54,9 @@ struct LoadOptions {
   bool f16_kv_cache = false;  // caches in half the memory; needs a device with f16
   // Words behind every tensor of a step and behind scratch memory that nobody may write: a step fails if a kernel did.
   bool guards = false;
+  // A step that would take a slow GPU longer, as modelled, is submitted in parts, because drivers reset a GPU that
+  // works on one submit for some seconds. 0: never.
+  u32 submit_microseconds = 500'000;
   ProgressFn progress;
 };
 

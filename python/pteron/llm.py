@@ -119,7 +119,8 @@ class _Answer:
 class LLM:
     """A language model, or an encoder, which has `embed` instead of the methods that write. Their `options` are those of sampling:
     max_tokens, temperature (0: always the best token, the default), top_k, top_p, min_p, repetition_penalty, presence_penalty,
-    frequency_penalty, seed, stop (a list), regex, json_schema (a dict or its text), logprobs.
+    frequency_penalty, seed, stop (a list), regex, json_schema (a dict or its text), logprobs, speculate (drafts where the text repeats
+    itself; for programs with the logits of every token).
 
     >>> llm = LLM("llama.pte", tokenizer="tokenizer.json")
     >>> llm.vocabulary, llm.context

@@ -34,4 +34,10 @@ constexpr u16 float_to_half(f32 value) {
   return sign | u16((rounded - 0x3800'0000) >> 13);
 }
 
+// Zero, or a number of half precision that no device flushes to zero: not subnormal, not infinite.
+constexpr bool is_normal_half(f32 value) {
+  const u32 bits = std::bit_cast<u32>(value), magnitude = bits & 0x7FFF'FFFF;
+  return magnitude == 0 || ((bits & 0x1FFF) == 0 && magnitude >= 0x3880'0000 && magnitude < 0x4780'0000);
+}
+
 }  // namespace pteron

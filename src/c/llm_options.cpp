@@ -32,6 +32,12 @@ Status read_text(const JsonMember& member, std::string& out) {
   return {};
 }
 
+Status read_flag(const JsonMember& member, bool& out) {
+  if (!member.value.boolean()) return invalid("the option '", member.name, "' must be true or false");
+  out = *member.value.boolean();
+  return {};
+}
+
 Status read_grammar(const JsonMember& member, std::optional<Grammar>& out) {
   if (out) return invalid("there can be a regex or a json_schema, not both");
   std::string text;
@@ -59,6 +65,7 @@ Status read_member(const JsonMember& member, GenerationOptions& out) {
   for (const auto& [name, target] : numbers)
     if (member.name == name) return read_number(member, *target);
   if (member.name == "max_tokens") return read_count(member, out.max_tokens);
+  if (member.name == "speculate") return read_flag(member, out.speculate);
   if (member.name == "top_k") return read_count(member, s.top_k);
   if (member.name == "seed") return read_count(member, s.seed);
   if (member.name == "logprobs") return read_count(member, s.logprobs.emplace());

@@ -36,6 +36,8 @@ void add_language_flags(Command& command, LanguageOptions& options) {
       .add_option("--json-schema", &options.json_schema, "The answer is JSON of this schema (a file, or the schema)")
       ->excludes(regex);
   command.add_flag("--ignore-eos", &g.ignore_end, "Go on behind tokens that end an answer");
+  command.add_flag("--speculate", &g.speculate,
+                   "Draft what the text said before and verify several tokens in a run (convert --all-logits)");
   command.add_option("--on-full", &options.on_full, "When the context is full: an error, or drop the oldest turns")
       ->one_of({"error", "slide"})
       ->show_default();
@@ -87,7 +89,8 @@ Status Narrator::follow(Generation& answer, Interrupts& interrupts) {
     if (interrupts.take()) answer.cancel();
     if (!piece.token && !answer.done()) continue;  // the prompt is being read
     end_ = Clock::now();
-    if (++tokens_ == 1) first_ = end_;
+    end_cpu_ = os::cpu_seconds();
+    if (++tokens_ == 1) first_ = end_, first_cpu_ = end_cpu_;
     if (print_) {
       std::fputs((answer.done() ? answer.piece() : piece).text.c_str(), stdout);
       std::fflush(stdout);
@@ -118,7 +121,8 @@ std::string Narrator::details(const Generation& answer, const Session& session, 
   return str("prompt: ", stats.prompt_tokens, " tokens, ", stats.reused_tokens, " of them known from before\n",
              "context: ", session.tokens().size(), " of ", session.info().context, " tokens\n",
              "end: ", name_of(answer.reason()), "\n", "read back per token: ", name_of(stats.readback), " (",
-             human_bytes(stats.read_back_bytes), ")\n", "dispatches per token: ", session.stats().dispatches, "\n",
+             human_bytes(stats.read_back_bytes), ")\n", "runs: ", stats.runs, ", drafts: ", stats.held_tokens, " of ",
+             stats.drafted_tokens, " tokens held\n", "dispatches per token: ", session.stats().dispatches, "\n",
              "seed: ", seed);
 }
 
@@ -131,6 +135,10 @@ nlohmann::json Narrator::report(const Generation& answer, const Session& session
                      {"reused_tokens", stats.reused_tokens},
                      {"first_token_ms", first_ms()},
                      {"decode_tok_s", rate()},
+                     {"decode_cpu_ms", tokens_ > 1 ? (end_cpu_ - first_cpu_) * 1e3 / f64(tokens_ - 1) : 0},
+                     {"runs", stats.runs},
+                     {"drafted_tokens", stats.drafted_tokens},
+                     {"held_tokens", stats.held_tokens},
                      {"readback", name_of(stats.readback)},
                      {"read_back_bytes", stats.read_back_bytes},
                      {"dispatches_per_token", session.stats().dispatches}};

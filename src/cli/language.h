@@ -51,6 +51,7 @@ class Narrator {
 
   bool print_;
   Clock::time_point start_, first_, end_;
+  f64 first_cpu_ = 0, end_cpu_ = 0;  // seconds
   u64 tokens_ = 0;
   nlohmann::json logprobs_ = nlohmann::json::array();
 };

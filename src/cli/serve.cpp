@@ -29,8 +29,11 @@ server::ModelTable::Load loader(const Options& options) {
     TRY(LoadOptions load, options.load_options());
     load.share_device = true;
     TRY_DO(apply_tuning(options, path, load));
-    return LanguageModel::load(
-        path, {.load = std::move(load), .tokenizer = options.tokenizer, .chat_template = options.chat_template});
+    TRY(LanguageModel model,
+        LanguageModel::load(
+            path, {.load = std::move(load), .tokenizer = options.tokenizer, .chat_template = options.chat_template}));
+    if (options.server.scheduler.speculate) TRY_DO(within(check_drafts(model.info()), path));
+    return model;
   };
 }
 
@@ -140,6 +143,8 @@ void add_serve(Command& app, int& exit_code) {
   number("--time-limit", &options->time_seconds, "Longest time for a request, in seconds");
   number("--grace", &options->grace_seconds, "Seconds that answers under way get when the server is stopped");
   number("--ping", &options->ping_seconds, "Seconds between signs of life in a stream whose prompt is being read");
+  command->add_flag("--speculate", &s.scheduler.speculate,
+                    "Draft what the text said before and verify several tokens in a run (convert --all-logits)");
   command
       ->add_option("--kv-memory", &options->kv_memory_mib, "Memory on the GPU for states, in MiB; idle ones go first")
       ->check(check_whole_number<u64>)

@@ -41,9 +41,9 @@ void q4_0(const std::byte* block, i8* q, f32* scales, f32*) {
   nibbles<false>(block + 2, 0, q);
 }
 
-void q4_1(const std::byte* block, i8* q, f32* scales, f32* offsets) {
+void q4_1(const std::byte* block, i8* q, f32* scales, f32* minima) {
   scales[0] = half_at(block);
-  offsets[0] = half_at(block + 2) + 8 * scales[0];
+  minima[0] = half_at(block + 2);
   nibbles<false>(block + 4, 0, q);
 }
 
@@ -52,9 +52,9 @@ void q5_0(const std::byte* block, i8* q, f32* scales, f32*) {
   nibbles<true>(block + 6, load<u32>(block + 2), q);
 }
 
-void q5_1(const std::byte* block, i8* q, f32* scales, f32* offsets) {
+void q5_1(const std::byte* block, i8* q, f32* scales, f32* minima) {
   scales[0] = half_at(block);
-  offsets[0] = half_at(block + 2) + 16 * scales[0];
+  minima[0] = half_at(block + 2);
   nibbles<true>(block + 8, load<u32>(block + 4), q);
 }
 
@@ -67,7 +67,7 @@ void q8_0(const std::byte* block, i8* q, f32* scales, f32*) {
 
 // Eight 6-bit scales and eight 6-bit minima in twelve bytes: the first four of each in the low bits of bytes 0…3 and
 // 4…7; the others have their low four bits in bytes 8…11 and their high two bits above the first ones.
-void packed_scales(const std::byte* block, i32 middle, f32* scales, f32* offsets) {
+void packed_scales(const std::byte* block, f32* scales, f32* minima) {
   const f32 d = half_at(block), d_min = half_at(block + 2);
   const std::byte* packed = block + 4;
   for (u32 i = 0; i < 8; ++i) {
@@ -80,13 +80,13 @@ void packed_scales(const std::byte* block, i32 middle, f32* scales, f32* offsets
       minimum = u32(packed[i + 4]) >> 4 | u32(packed[i]) >> 6 << 4;
     }
     scales[i] = d * f32(scale);
-    offsets[i] = f32(middle) * scales[i] - d_min * f32(minimum);
+    minima[i] = -d_min * f32(minimum);
   }
 }
 
 // 32 bytes hold the values of two groups: the first in the low halves, the second in the high ones.
-void q4_k(const std::byte* block, i8* q, f32* scales, f32* offsets) {
-  packed_scales(block, 8, scales, offsets);
+void q4_k(const std::byte* block, i8* q, f32* scales, f32* minima) {
+  packed_scales(block, scales, minima);
   const std::byte* packed = block + 16;
   for (u32 pair = 0; pair < 4; ++pair, packed += 32, q += 64)
     for (u32 j = 0; j < 32; ++j) {
@@ -96,8 +96,8 @@ void q4_k(const std::byte* block, i8* q, f32* scales, f32* offsets) {
 }
 
 // As above; bit g of fifth[j] belongs to value j of group g.
-void q5_k(const std::byte* block, i8* q, f32* scales, f32* offsets) {
-  packed_scales(block, 16, scales, offsets);
+void q5_k(const std::byte* block, i8* q, f32* scales, f32* minima) {
+  packed_scales(block, scales, minima);
   const std::byte* fifth = block + 16;
   const std::byte* packed = block + 48;
   for (u32 pair = 0; pair < 4; ++pair, packed += 32, q += 64)
@@ -125,17 +125,17 @@ void q6_k(const std::byte* block, i8* q, f32* scales, f32*) {
 }
 
 constexpr BlockFormat formats[] = {
-    {0, "F32", 1, 4, 0, 0, 0, false, nullptr, f32_number},
-    {1, "F16", 1, 2, 0, 0, 0, false, nullptr, f16_number},
-    {30, "BF16", 1, 2, 0, 0, 0, false, nullptr, bf16_number},
-    {2, "Q4_0", 32, 18, 32, -8, 7, false, q4_0},
-    {3, "Q4_1", 32, 20, 32, -8, 7, true, q4_1},
-    {6, "Q5_0", 32, 22, 32, -16, 15, false, q5_0},
-    {7, "Q5_1", 32, 24, 32, -16, 15, true, q5_1},
-    {8, "Q8_0", 32, 34, 32, -128, 127, false, q8_0},
-    {12, "Q4_K", 256, 144, 32, -8, 7, true, q4_k},
-    {13, "Q5_K", 256, 176, 32, -16, 15, true, q5_k},
-    {14, "Q6_K", 256, 210, 16, -32, 31, false, q6_k},
+    {0, "F32", 1, 4, 0, 0, 0, 0, nullptr, f32_number},
+    {1, "F16", 1, 2, 0, 0, 0, 0, nullptr, f16_number},
+    {30, "BF16", 1, 2, 0, 0, 0, 0, nullptr, bf16_number},
+    {2, "Q4_0", 32, 18, 32, -8, 7, 0, q4_0},
+    {3, "Q4_1", 32, 20, 32, -8, 7, 8, q4_1},
+    {6, "Q5_0", 32, 22, 32, -16, 15, 0, q5_0},
+    {7, "Q5_1", 32, 24, 32, -16, 15, 16, q5_1},
+    {8, "Q8_0", 32, 34, 32, -128, 127, 0, q8_0},
+    {12, "Q4_K", 256, 144, 32, -8, 7, 8, q4_k},
+    {13, "Q5_K", 256, 176, 32, -16, 15, 16, q5_k},
+    {14, "Q6_K", 256, 210, 16, -32, 31, 0, q6_k},
 };
 
 // Names of types that exist and are not supported, for messages.
@@ -172,11 +172,11 @@ void dequantize(const BlockFormat& format, Bytes blocks, std::span<f32> out) {
     return;
   }
   std::array<i8, 256> q;
-  std::array<f32, 16> scales, offsets{};
+  std::array<f32, 16> scales, minima{};
   for (u64 i = 0; i < count; ++i) {
-    format.integers(blocks.data() + i * format.bytes, q.data(), scales.data(), offsets.data());
+    format.integers(blocks.data() + i * format.bytes, q.data(), scales.data(), minima.data());
     for (u32 j = 0; j < format.values; ++j)
-      out[i * format.values + j] = scales[j / format.group] * f32(q[j]) + offsets[j / format.group];
+      out[i * format.values + j] = scales[j / format.group] * f32(q[j] + format.shift) + minima[j / format.group];
   }
 }
 

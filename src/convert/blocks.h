@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// GGML's block formats. Every quantised one is integers in groups: w = scale · q + offset, with one scale (and offset)
-// per `group` consecutive values; only the packing differs.
+// GGML's block formats. Every quantised one is integers in groups: w = scale · (q + shift) + minimum, with one scale
+// (and minimum) per `group` consecutive values; only the packing differs.
 #pragma once
 
 #include "base/error.h"
@@ -16,9 +16,11 @@ struct BlockFormat {
   // Of quantised formats; group 0: plain numbers, one to a block.
   u32 group = 0;
   i32 lowest = 0, highest = 0;  // of q
-  bool offsets = false;
-  void (*integers)(const std::byte* block, i8* q, f32* scales, f32* offsets) = nullptr;
+  i32 shift = 0;                // of formats with minima; 0 for others
+  void (*integers)(const std::byte* block, i8* q, f32* scales, f32* minima) = nullptr;
   f32 (*number)(const std::byte* block) = nullptr;
+
+  bool has_minima() const { return shift != 0; }
 };
 
 // An error that names the type if it is not supported.

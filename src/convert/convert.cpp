@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "convert/convert.h"
 
+#include "base/half.h"
 #include "base/sha256.h"
 #include "convert/attachments.h"
 #include "convert/decoder.h"
 #include "format/memory_objects.h"
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 
 namespace pteron::convert {
@@ -34,18 +36,30 @@ class Meter {
   u64 done_ = 0, total_;
 };
 
-// Gives every constant its key.
+// True if the bytes are float32 of which half precision holds every one.
+bool are_halves(Bytes bytes) {
+  for (size_t at = 0; at + sizeof(f32) <= bytes.size(); at += sizeof(f32)) {
+    f32 value;
+    std::memcpy(&value, bytes.data() + at, sizeof value);
+    if (!is_normal_half(value)) return false;
+  }
+  return true;
+}
+
+// Gives every constant its key: the hash of its bytes, behind a prefix if halves would hold them.
 Status hash_constants(GraphDraft& draft, const ProgressFn& progress) {
   u64 total = 0;
   for (const Constant& constant : draft.constants) total += constant.bytes();
   Meter meter(progress, "hashing", total);
   for (size_t i = 0; i < draft.constants.size(); ++i) {
     Sha256 hash;
+    bool halves = draft.constants[i].dtype == DType::f32;
     TRY_DO(draft.constants[i].write([&](Bytes bytes) {
       hash.update(bytes);
+      halves = halves && are_halves(bytes);
       return meter.add(bytes.size());
     }));
-    draft.graph.constants[i].key = hash.finish();
+    draft.graph.constants[i].key = (halves ? std::string(format::halves_prefix) : "") + hash.finish();
   }
   return {};
 }

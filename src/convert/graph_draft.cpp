@@ -46,9 +46,9 @@ u32 GraphDraft::sum(u32 a, u32 b) {
   return out;
 }
 
-u32 GraphDraft::add(u32 a, u32 b) {
+u32 GraphDraft::add(u32 a, u32 b, u32 times) {
   const u32 out = activation(axes(a));
-  op("aten.add.Tensor", {a, b, integer(1), out});
+  op("aten.add.Tensor", {a, b, integer(times), out});
   return out;
 }
 
@@ -91,6 +91,14 @@ u32 GraphDraft::slice(u32 x, u32 first, u32 last, const Axis& length) {
   sliced[0] = length;
   const u32 out = activation(std::move(sliced));
   op("aten.slice_copy.Tensor", {x, integer(0), first, last, integer(1), out});
+  return out;
+}
+
+u32 GraphDraft::first_columns(u32 x, u32 count) {
+  Axes cut = axes(x);
+  cut.back() = count;
+  const u32 last = u32(cut.size()) - 1, out = activation(std::move(cut));
+  op("aten.slice_copy.Tensor", {x, integer(last), integer(0), integer(count), integer(1), out});
   return out;
 }
 

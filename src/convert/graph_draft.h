@@ -27,14 +27,15 @@ class GraphDraft : public format::GraphBuilder {
   // From here on this axis of an input has a symbolic size.
   Axis make_live(u32 x, u32 axis);
 
-  u32 host_element(u32 x, u32 index);  // a symbolic integer: of a graph input of one axis
-  u32 sum(u32 a, u32 b);               // of two symbolic integers
-  u32 add(u32 a, u32 b);               // b may have axes of size 1 where a has more
+  u32 host_element(u32 x, u32 index);    // a symbolic integer: of a graph input of one axis
+  u32 sum(u32 a, u32 b);                 // of two symbolic integers
+  u32 add(u32 a, u32 b, u32 times = 1);  // a + times · b; b may have axes of size 1 where a has more
   u32 multiply(u32 a, u32 b);
   u32 sigmoid(u32 x);
   u32 rms_norm(u32 x, u32 weight, f64 epsilon);
   u32 view(u32 x, Axes axes);
   u32 slice(u32 x, u32 first, u32 last, const Axis& length);  // of axis 0, between symbolic integers
+  u32 first_columns(u32 x, u32 count);                        // of the last axis
   u32 last_of_axis(u32 x, u32 axis);
   u32 sum_of_last_axis(u32 x);
 

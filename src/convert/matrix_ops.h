@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Linears and embeddings over weights in groups, exact, with ops that every ExecuTorch exporter knows.
 //
-// A linear over 4-bit planes with offsets c is
-//     y = linear_q4gsw(x, plane 0) [+ linear_q4gsw(x, plane 1)] [+ linear(s, c)],   s = sums of x over each group,
-// because Σ_k x_k (scale·q_k + c) = scale·Σ_k x_k q_k + c·Σ_k x_k within a group. An embedding is
-//     y = embedding_q4gsw(plane 0) [+ embedding_q4gsw(plane 1)] [+ embedding(c), repeated over each group].
-// The sums of an input are computed once for all linears that share it. Engines may run each of these as one kernel.
+// A linear over 4-bit planes is, with scale·(16·h + l + shift) + minimum for a weight,
+//     y = linear_q4gsw(x, l) [+ 16·linear_q4gsw(x, h)] [+ shift·mm(s, scales)] [+ linear(s, minima)],
+// where s are the sums of x over each group, and all planes have the same scales. An embedding is
+//     y = embedding_q4gsw(l) [+ 16·embedding_q4gsw(h)] [+ shift·embedding(scales)] [+ embedding(minima)],
+// the last two repeated over each group. Factors are those of aten.add. The sums of an input are computed once for all
+// linears that share it. Engines may run each of these as one kernel.
 #pragma once
 
 #include "convert/graph_draft.h"
@@ -23,7 +24,7 @@ class MatrixOps {
   u32 embedding(u32 tokens, const Weight& table);
 
  private:
-  u32 plane_linear(u32 x, const Weight& weight, u32 plane, const Weight* bias);
+  u32 plane_linear(u32 x, const Weight& weight, u32 plane, u32 scales, const Weight* bias);
   u32 group_sums(u32 x, u32 group);
   u32 rows_of(u32 x);  // as a matrix
 

@@ -24,7 +24,7 @@ Bytes bytes_of(const std::vector<T>& items) {
 
 Weight::Weight(const Gguf& file, const GgufTensor& tensor, Quantization quantization)
     : file_(&file), tensor_(&tensor), columns_(tensor.shape.dim(-1)), rows_(u32(tensor.shape.numel() / columns_)) {
-  const bool is_q4 = format().group == q4_group && format().highest <= 7 && !format().offsets;
+  const bool is_q4 = format().group == q4_group && format().highest <= 7 && !format().has_minima();
   if (quantization == Quantization::q4 && !is_q4 && columns_ % q4_group == 0) {
     roundings_ = std::make_shared<std::vector<u8>>(tensor.shape.numel() / q4_group, undecided);
     group_ = q4_group;
@@ -34,7 +34,8 @@ Weight::Weight(const Gguf& file, const GgufTensor& tensor, Quantization quantiza
   group_ = format().group;
   planes_ = format().highest <= 7 ? 1 : 2;
   centre_ = format().highest > highest_without_centre ? 8 : 0;
-  offsets_ = format().offsets || centre_ != 0;
+  shift_ = u32(format().shift + centre_);
+  minima_ = format().has_minima();
 }
 
 Status Weight::requantize(Bytes blocks, Rows& rows) const {
@@ -63,11 +64,9 @@ Status Weight::read(Rows& rows, std::vector<std::byte>& buffer) const {
   const u64 count = blocks.size() / format().bytes, groups_per_block = format().values / group_;
   for (u64 i = 0; i < count; ++i)
     format().integers(blocks.data() + i * format().bytes, rows.q.data() + i * format().values,
-                      rows.scales.data() + i * groups_per_block, rows.offsets.data() + i * groups_per_block);
-  if (centre_ != 0)
-    for (u64 i = 0; i < rows.scales.size(); ++i) rows.offsets[i] += f32(centre_) * rows.scales[i];
+                      rows.scales.data() + i * groups_per_block, rows.minima.data() + i * groups_per_block);
   TRY_DO(check_finite(rows.scales));
-  return check_finite(rows.offsets);
+  return check_finite(rows.minima);
 }
 
 // Calls visit(rows) with consecutive rows until all have been seen.
@@ -81,7 +80,7 @@ Status Weight::for_each_part(Visit visit) const {
     rows.count = std::min(step, rows_ - first);
     rows.q.resize(u64(rows.count) * columns_);
     rows.scales.resize(u64(rows.count) * groups());
-    rows.offsets.assign(rows.scales.size(), 0);
+    rows.minima.assign(rows.scales.size(), 0);
     TRY_DO(read(rows, buffer));
     TRY_DO(visit(rows));
   }
@@ -110,36 +109,32 @@ Constant Weight::plane(u32 plane) const {
           }};
 }
 
-Constant Weight::row_scales(u32 plane) const {
+Constant Weight::row_scales() const {
   const Weight self = *this;
-  return {DType::f32, Shape{rows_, groups()}, [self, plane](const format::Sink& sink) {
-            return self.for_each_part([&](Rows& rows) {
-              for (f32& scale : rows.scales) scale *= self.plane_factor(plane);
-              return sink(bytes_of(rows.scales));
-            });
+  return {DType::f32, Shape{rows_, groups()}, [self](const format::Sink& sink) {
+            return self.for_each_part([&](const Rows& rows) { return sink(bytes_of(rows.scales)); });
           }};
 }
 
-Constant Weight::transposed_scales(u32 plane) const {
+Constant Weight::transposed_scales() const {
   const Weight self = *this;
   const u32 stride = round_up(rows_, 4);
-  return {DType::f32, Shape{groups(), stride}, [self, plane, stride](const format::Sink& sink) -> Status {
+  return {DType::f32, Shape{groups(), stride}, [self, stride](const format::Sink& sink) -> Status {
             std::vector<f32> out(u64(self.groups()) * stride);
             TRY_DO(self.for_each_part([&](const Rows& rows) -> Status {
               for (u32 row = 0; row < rows.count; ++row)
                 for (u32 g = 0; g < self.groups(); ++g)
-                  out[u64(g) * stride + rows.first + row] =
-                      rows.scales[u64(row) * self.groups() + g] * self.plane_factor(plane);
+                  out[u64(g) * stride + rows.first + row] = rows.scales[u64(row) * self.groups() + g];
               return {};
             }));
             return sink(bytes_of(out));
           }};
 }
 
-Constant Weight::offsets() const {
+Constant Weight::minima() const {
   const Weight self = *this;
   return {DType::f32, Shape{rows_, groups()}, [self](const format::Sink& sink) {
-            return self.for_each_part([&](const Rows& rows) { return sink(bytes_of(rows.offsets)); });
+            return self.for_each_part([&](const Rows& rows) { return sink(bytes_of(rows.minima)); });
           }};
 }
 

@@ -45,6 +45,10 @@ struct GraphCall {
   std::vector<u32> args;  // indices into values; the output comes last
 };
 
+// A float32 constant under a key that starts so promises that each of its values is 0 or a normal number of half
+// precision. It is known before the bytes are, so that a device can plan to keep halves.
+constexpr std::string_view halves_prefix = "pteron.halves.";
+
 // Bytes of a constant: under a key of the named data, or inline in the blob.
 struct GraphConstant {
   std::string key;         // empty: inline

@@ -99,6 +99,7 @@ struct CompileOptions {
   bool f16_kv_cache = false;        // caches in half precision
   std::vector<std::string> routes;  // "family=route"
   bool guards = false;              // see CompiledGraph::guards
+  u32 submit_microseconds = 0;      // the same
   bool is_disabled(std::string_view pass) const;
 };
 
@@ -120,8 +121,9 @@ struct CompiledGraph {
   std::vector<IndexCheck> index_checks;
   std::vector<FaultSlot> faults;
   MemoryPlan memory;
-  std::vector<Guard> guards;  // only if asked for; then no two tensors share memory
-  u64 guard_size = 0;         // bytes that every binding to a pool is longer
+  std::vector<Guard> guards;    // only if asked for; then no two tensors share memory
+  u64 guard_size = 0;           // bytes that every binding to a pool is longer
+  u32 submit_microseconds = 0;  // longest work of one submit, as modelled in work.h; 0: any
 
   CompiledGraph() = default;
   CompiledGraph(const CompiledGraph&) = delete;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "graph/flight.h"
 
+#include "graph/work.h"
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -21,6 +23,8 @@ Flight::Flight(std::shared_ptr<const LoadedGraph> loaded, WorkingMemory& memory)
   dispatches_.reserve(dispatches);
   work_.reserve(dispatches);
   copies_.reserve(c_.graph.outputs.size() + 1);
+  part_ends_.reserve(dispatches + 1);
+  ahead_.commands.reserve(dispatches + 1);
 }
 
 bool Flight::is_listed(const Planner& planner, Lanes lanes) const {
@@ -32,7 +36,7 @@ Status Flight::list_dispatches(const Planner& planner, Lanes lanes, const Output
   listing_.is_valid = false;
   dispatches_.clear();
   work_.clear();
-  ahead_.commands = {};
+  ahead_.commands.clear();
   ahead_.copies.clear();
   for (u32 op = 0; op < c_.ops.size(); ++op) {
     if (is_done_[op] || (!c_.ops[op].has_effects && !c_.ops[op].needed_by.intersects(wanted))) continue;
@@ -42,12 +46,37 @@ Status Flight::list_dispatches(const Planner& planner, Lanes lanes, const Output
       work_.push_back({op, planned.variant});
     }
   }
+  divide(planner);
   listing_.version = planner.version();
   listing_.states.clear();
   for (const State* state : lanes) listing_.states.push_back(state->id());
   listing_.wanted = wanted;
   listing_.is_valid = true;
   return {};
+}
+
+void Flight::divide(const Planner& planner) {
+  part_ends_.clear();
+  const f64 longest = c_.submit_microseconds * 1e-6;
+  f64 seconds = 0;
+  for (u32 i = 0; i < work_.size() && longest > 0; ++i) {
+    const f64 more = modelled_seconds(planner, work_[i].op, *work_[i].variant);
+    if (i > 0 && seconds + more > longest) {
+      part_ends_.push_back(i);
+      seconds = 0;
+    }
+    seconds += more;
+  }
+  part_ends_.push_back(u32(work_.size()));
+}
+
+// What the first part begins with is not in it.
+gpu::Submission Flight::part(size_t index) const {
+  const u32 begin = index == 0 ? 0 : part_ends_[index - 1];
+  gpu::Submission out;
+  out.dispatches = std::span(dispatches_).subspan(begin, part_ends_[index] - begin);
+  if (index + 1 == part_ends_.size()) out.copies_after = copies_;
+  return out;
 }
 
 void Flight::list_copies(const Planner& planner, Lanes lanes, const OutputSet& wanted) {
@@ -75,10 +104,15 @@ Status Flight::start(const Planner& planner, Lanes lanes, const OutputSet& wante
   if (!is_listed(planner, lanes) || listing_.wanted != wanted) TRY_DO(list_dispatches(planner, lanes, wanted));
   list_copies(planner, lanes, wanted);
   const bool repeats = ahead_.copies == copies_;
-  if (repeats && ahead_.commands && !(memory_.faults() && faults_dirty_) && !profiling_)
-    TRY_DO(device_.submit(std::exchange(ahead_.commands, {})));
-  else
+  if (repeats && !ahead_.commands.empty() && !(memory_.faults() && faults_dirty_) && !profiling_) {
+    Status submitted;
+    for (gpu::Commands& commands : ahead_.commands)
+      if (submitted) submitted = device_.submit(std::move(commands));
+    ahead_.commands.clear();
+    TRY_DO(std::move(submitted));
+  } else {
     TRY_DO(submit());
+  }
   faults_dirty_ = false;
   std::ranges::copy(planner.fault_limits(), fault_limits_.begin());
   if (read_bytes_ > 0) TRY_DO(device_.begin_read(memory_.staging().id(), MutableBytes(host_copy_).first(read_bytes_)));
@@ -89,12 +123,17 @@ Status Flight::start(const Planner& planner, Lanes lanes, const OutputSet& wante
 Status Flight::submit() {
   const gpu::Buffer& faults = memory_.faults();
   const gpu::Fill clear{faults.id(), 0, faults.size()};
-  gpu::Submission submission;
-  if (faults && faults_dirty_) submission.fills = std::span(&clear, 1);
-  submission.dispatches = dispatches_;
-  submission.copies_after = copies_;
-  if (profiling_) submission.durations = &durations_;
-  TRY_DO(device_.submit(submission));
+  const size_t parts = profiling_ ? 1 : part_ends_.size();  // durations are those of one submit
+  for (size_t i = 0; i < parts; ++i) {
+    gpu::Submission submission = part(i);
+    if (i == 0 && faults && faults_dirty_) submission.fills = std::span(&clear, 1);
+    if (profiling_) {
+      submission.dispatches = dispatches_;
+      submission.copies_after = copies_;
+      submission.durations = &durations_;
+    }
+    TRY_DO(device_.submit(submission));
+  }
   mark_done();
   return {};
 }
@@ -108,22 +147,21 @@ void Flight::mark_done() {
 void Flight::prepare(const Planner& planner, Lanes lanes) {
   const Phase was = std::exchange(phase_, Phase::prepared);
   if (was == Phase::novel) {
-    ahead_.commands = {};
+    ahead_.commands.clear();
     ahead_.copies = copies_;
-  } else if (is_listed(planner, lanes) && !ahead_.commands) {
-    gpu::Submission submission;
-    submission.dispatches = dispatches_;
-    submission.copies_after = copies_;
-    if (auto commands = device_.record(submission)) ahead_.commands = *std::move(commands);
+  } else if (is_listed(planner, lanes) && ahead_.commands.empty()) {
+    for (size_t i = 0; i < part_ends_.size(); ++i) {
+      auto commands = device_.record(part(i));
+      if (!commands || !*commands) return ahead_.commands.clear();
+      ahead_.commands.push_back(*std::move(commands));
+    }
   }
 }
 
 Result<bool> Flight::finish(bool wait) {
   if (read_bytes_ > 0) {
-    auto done = device_.poll_read(memory_.staging().id(), wait);
-    if (done && !*done) return false;
-    phase_ = Phase::idle;
-    if (!done) return done;
+    TRY(const bool done, device_.poll_read(memory_.staging().id(), wait));
+    if (!done) return false;
   }
   phase_ = Phase::idle;
   TRY_DO(device_.health());

@@ -26,7 +26,8 @@ class Flight {
   Status start(const Planner& planner, Lanes lanes, const OutputSet& wanted);
   // Records for the next step, as far as plans are those of the step that is under way.
   void prepare(const Planner& planner, Lanes lanes);
-  // True when it has ended. With `wait`, returns only then.
+  // True when it has ended. With `wait`, returns only then. After an error the GPU may still use what the step used, so
+  // the flight never gets idle again.
   Result<bool> finish(bool wait);
 
   // What kernels complained about in one lane, after the step has ended.
@@ -48,6 +49,8 @@ class Flight {
   Status list_dispatches(const Planner& planner, Lanes lanes, const OutputSet& wanted);
   void list_copies(const Planner& planner, Lanes lanes, const OutputSet& wanted);
   bool is_listed(const Planner& planner, Lanes lanes) const;
+  void divide(const Planner& planner);
+  gpu::Submission part(size_t index) const;
   Status submit();
   void mark_done();
   bool has_fault(size_t slot) const;
@@ -70,8 +73,9 @@ class Flight {
   std::vector<gpu::Dispatch> dispatches_;
   std::vector<Work> work_;
   std::vector<gpu::Copy> copies_;
-  struct Ahead {  // the last step's work, recorded once more
-    gpu::Commands commands;
+  std::vector<u32> part_ends_;            // in dispatches_: a submit each, mostly one for all
+  struct Ahead {                          // the last step's work, recorded once more
+    std::vector<gpu::Commands> commands;  // by part
     std::vector<gpu::Copy> copies;
   } ahead_;
   std::vector<u8> is_done_;           // by op: it was constant and has run

@@ -31,7 +31,8 @@ Result<Value> build_tensor(const format::GraphTensor& tensor, Graph& graph, cons
                   frame());
   location->range.size = needed;
   out.constant = u32(graph.constants.size());
-  graph.constants.push_back({*location, name});
+  graph.constants.push_back(
+      {*location, name, tensor.dtype == DType::f32 && source.key.starts_with(format::halves_prefix)});
   return Value(std::move(out));
 }
 

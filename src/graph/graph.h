@@ -55,6 +55,7 @@ using Value = std::variant<std::monostate, i64, f64, bool, Tensor, std::vector<i
 struct Constant {
   DataLocation location;  // as long as its tensor
   std::string name;       // for messages: the key, or "inline"
+  bool halves = false;    // float32, and its key promises that halves hold every value
 };
 
 struct OpEntry;

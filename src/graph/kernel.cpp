@@ -80,6 +80,13 @@ std::string quad_accessors(std::string_view name, DType t, bool output) {
   return out;
 }
 
+std::string half_accessors(std::string_view name, u32 binding) {
+  return str("@group(0) @binding(", binding, ") var<storage, read> ", name, ": array<vec2u>;\nfn ", name,
+             "_get(i: u32) -> f32 { return unpack2x16float(", name, "[i >> 2u][(i >> 1u) & 1u])[i & 1u]; }\nfn ", name,
+             "_quad(q: u32) -> vec4f { let two = ", name,
+             "[q]; return vec4f(unpack2x16float(two.x), unpack2x16float(two.y)); }\n");
+}
+
 std::string load_function(std::string_view x, Access access, u32 list) {
   const std::string head = str("fn ", x, "_at(q: u32) -> vec4<V> { ");
   switch (access) {
@@ -162,6 +169,7 @@ u32 Spec::bindings(std::span<gpu::BindingKind> out) const {
     switch (entries_[i].kind) {
       case Entry::bound_input:
       case Entry::bound_input_quads:
+      case Entry::halves:
       case Entry::array: out[count++] = gpu::BindingKind::read; break;
       case Entry::bound_output:
       case Entry::bound_output_quads:
@@ -211,6 +219,8 @@ std::string Spec::declarations() const {
         break;
       }
       case Entry::absent_output: out += unit_types(e.name, DType(e.value)) + "}\n"; break;
+      case Entry::absent_output_quads: out += str("fn ", e.name, "_put(q: u32, four: vec4f) {}\n"); break;
+      case Entry::halves: out += half_accessors(e.name, binding++); break;
       case Entry::array:
       case Entry::writable_array:
         out +=
@@ -240,7 +250,9 @@ std::string Spec::summary() const {
       case Entry::num: out += str(e.name, "=", e.value); break;
       case Entry::absent_quads:
       case Entry::absent_output:
+      case Entry::absent_output_quads:
       case Entry::absent_input: out += str("-", e.name); break;
+      case Entry::halves: out += str(e.name, ":halves"); break;
       case Entry::expression: out += str("'", e.name, "'"); break;
       case Entry::snippet: out += str("+", e.name); break;
       case Entry::array:

@@ -60,6 +60,10 @@ class Spec {
   Spec& absent_input(std::string_view name, u32 value) { return add(Entry::absent_input, name, value); }
   Spec& absent_input_quads(std::string_view name, DType value) { return add(Entry::absent_quads, name, u32(value)); }
   Spec& absent_output(std::string_view name, DType value) { return add(Entry::absent_output, name, u32(value)); }
+  Spec& absent_output_quads(std::string_view name) { return add(Entry::absent_output_quads, name, 0); }
+  // For a variadic kernel, floats that are kept as halves, on devices without half precision too: NAME_get(i) -> f32
+  // and NAME_quad(q) -> vec4f.
+  Spec& bind_halves(std::string_view name) { return add(Entry::halves, name, 0); }
   // For a variadic kernel, an array of a WGSL type under its own name: "vec4f", "vec4u", …
   Spec& bind_array(std::string_view name, std::string_view type, gpu::BindingKind kind = gpu::BindingKind::read) {
     return add(kind == gpu::BindingKind::read ? Entry::array : Entry::writable_array, name, 0, type);
@@ -117,6 +121,8 @@ class Spec {
       absent_quads,
       absent_output,
       absent_input,
+      absent_output_quads,
+      halves,
       array,
       writable_array,
       uniform_array,

@@ -175,7 +175,7 @@ Status Loading::supply_packed(Task& task, Bytes bytes) {
     bytes = converted_;
   }
   buffer_.assign(groups * packing.group_bytes, std::byte(0));
-  packing.pack(packing, bytes, first_row, buffer_);
+  TRY_DO(packing.pack(packing, bytes, first_row, buffer_));
   return write(task, task.offset + first_row / packing.group_rows * packing.group_bytes, buffer_);
 }
 

@@ -227,6 +227,12 @@ bool Plan::bytes_are_fixed(const TensorArg& t) const {
   return t.id() != no_value && facts_.effects.is_fixed(*facts_.graph, t.id());
 }
 
+bool Plan::can_be_halves(const TensorArg& t) const {
+  if (!bytes_are_fixed(t)) return false;
+  const auto constant = facts_.graph->tensor(t.id())->constant;
+  return constant && facts_.graph->constants[*constant].halves && t.dtype() == DType::f32;
+}
+
 bool Plan::branch(bool condition) { return host_.branch(condition, settled()); }
 
 Status Plan::resize(const TensorArg& output, const Shape& shape) {

@@ -89,7 +89,7 @@ struct Packing {
   u64 rows = 0;
   u64 group_rows = 1;
   u64 group_bytes = 0;  // on the GPU
-  void (*pack)(const Packing& self, Bytes rows, u64 first_row, MutableBytes out) = nullptr;
+  Status (*pack)(const Packing& self, Bytes rows, u64 first_row, MutableBytes out) = nullptr;
   std::array<u32, 4> args{};
 
   u64 groups() const { return group_rows == 0 ? 0 : (rows + group_rows - 1) / group_rows; }
@@ -209,6 +209,8 @@ class Plan {
   bool same_storage(const TensorArg& a, const TensorArg& b) const;
   // True if nothing ever changes these bytes, so that they can be packed().
   bool bytes_are_fixed(const TensorArg& t) const;
+  // True if these are float32 that halves hold exactly: a packing may make halves of them.
+  bool can_be_halves(const TensorArg& t) const;
   // True if the shape is the same at every execute, so that it can choose a kernel without branch().
   bool shape_is_fixed(const TensorArg& t) const { return t.id() != no_value && !facts_.varies[t.id()]; }
   // False while values that this plan read are not known yet, so that a check on them would mean nothing.

@@ -84,6 +84,7 @@ Status Planner::plan_due() {
 Status Planner::plan_one(u32 op) {
   Record& record = records_[op];
   record.stale = true;  // until it is done
+  record.is_new = true;
   record.caches.clear();
   const u32 before = std::exchange(record.used, 0);
   std::ranges::fill(record.operations, u64(0));
@@ -110,15 +111,14 @@ void Planner::roll_back() {
     live_.number[journal_[i].id] = journal_[i].number;
   }
   journal_.clear();
-  // Plans that were made for the values of the failed step are made again.
-  for (size_t op = 0; op < c_.ops.size(); ++op)
-    for (ValueId id : c_.ops[op].reads)
-      if (changed_[id]) records_[op].stale = true;
+  // What they read may be as before, but what they set is taken back: a first plan of constant numbers, say.
+  for (Record& record : records_) record.stale |= record.is_new;
   accept();
 }
 
 void Planner::accept() {
   std::ranges::fill(changed_, u8(0));
+  for (Record& record : records_) record.is_new = false;
   phase_ = Phase::settled;
 }
 

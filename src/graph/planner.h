@@ -50,6 +50,9 @@ class Planner final : private PlanHost {
   std::optional<u32> failed_lane() const { return op_ < c_.ops.size() ? c_.graph.ops[op_].lane : std::nullopt; }
   // "gemm@64x576x192=shared": the kernel that an op chose from others; empty if it had no choice.
   std::string route(u32 op) const;
+  const CompiledGraph& compiled() const { return c_; }
+  // Of a product whose kernel was chosen; nothing of other ops.
+  const RouteShape* product(u32 op) const { return records_[op].family.empty() ? nullptr : &records_[op].shape; }
 
  private:
   enum class Phase {
@@ -62,6 +65,7 @@ class Planner final : private PlanHost {
     std::vector<u64> operations;         // likewise
     u32 used = 0;
     bool stale = true;
+    bool is_new = false;  // made for a step that is not accepted yet
     struct CacheUse {
       u32 state;
       u64 positions;

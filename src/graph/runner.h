@@ -28,7 +28,8 @@ class Runner {
   Status begin(Lanes lanes, std::span<const HostInput> inputs, const OutputSet& wanted = OutputSet::all());
   // If begin failed because of one lane, without which the others could run.
   std::optional<u32> failed_lane() const { return failed_lane_; }
-  // False: not there yet (only without `wait`).
+  // False: not there yet (only without `wait`). If it is an error and the runner still is running, nobody can use it
+  // again.
   Result<bool> finish(bool wait = true);
   // After finish: what went wrong in one lane. For a single state, finish says it.
   Status fault(u32 lane) const { return flight_.fault(lane); }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/error.h"
+#include "llm/draft.h"
 
 #include <pteron/generation.h>
 
@@ -36,6 +37,11 @@ struct Generation::Impl {
   StopReason reason = StopReason::none;
   GenerationStats stats;
 
+  Drafter drafter;
+  u32 drafted = 0;            // tokens at the end of the session's text that the run under way verifies
+  std::vector<u32> verified;  // what the next steps give, the last one first
+  u32 ahead = 0;              // of these, in the session's text already
+
   Status set_prompt(std::vector<u32> prompt);
   Status take_up();
   Readback readback() const;
@@ -45,12 +51,63 @@ struct Generation::Impl {
   Status make_room();
   void end(StopReason why);
   Status take_run();  // what the session's run has given
+  Status draft();
+  Status verify();
+  Status take_verified();
+  Status drop_drafts();  // what is not part of the answer leaves the session's text
 };
+
+// Tokens to verify with the next run, if it would read one and is asked for no more than the best. The token behind
+// them needs a place too.
+Status Generation::Impl::draft() {
+  if (!options.speculate || readback() != Readback::best) return {};
+  if (session.cached() + 1 != session.tokens().size() || session.room() == 0) return {};
+  const u64 wanted = options.max_tokens - answer.size();
+  const u32 most = u32(std::min<u64>({session.room(), wanted, session.info().max_run})) - 1;
+  const std::vector<u32> guess = drafter.draft(session.tokens(), most);
+  TRY_DO(session.append(guess));
+  drafted = u32(guess.size());
+  return {};
+}
+
+// A draft holds as long as each token is the best one behind those before it.
+Status Generation::Impl::verify() {
+  const auto best = session.best_of_each();
+  const auto drafts = session.tokens().last(drafted);
+  u32 held = 0;
+  while (held < drafted && u32(best[held]) == drafts[held]) ++held;
+  for (u32 i = held + 1; i-- > 0;) verified.push_back(u32(best[i]));
+  const u32 length = u32(session.tokens().size()) - drafted + held;
+  drafter.learn(drafted, held);
+  stats.drafted_tokens += drafted;
+  drafted = 0;
+  ahead = held;
+  return session.rewind(length);
+}
+
+Status Generation::Impl::take_verified() {
+  const u32 token = verified.back();
+  verified.pop_back();
+  TRY_DO(accept({.token = token}));
+  return reason == StopReason::none ? Status() : drop_drafts();
+}
+
+Status Generation::Impl::drop_drafts() {
+  const u32 extra = std::exchange(drafted, 0) + std::exchange(ahead, 0);
+  verified.clear();
+  if (extra == 0) return {};
+  return session.rewind(u32(session.tokens().size()) - extra);
+}
 
 Status Generation::Impl::take_run() {
   ++stats.runs;
   stats.read_back_bytes = session.stats().read_back_bytes;
   if (session.answer() == Readback::none) return {};
+  stats.readback = session.answer();
+  if (drafted > 0) {
+    TRY_DO(verify());
+    return take_verified();
+  }
   TRY(const auto sample, choose());
   if (sample) return accept(*sample);
   all_logits = true;
@@ -104,7 +161,8 @@ Readback Generation::Impl::readback() const {
 // Nothing if the candidates were not enough.
 Result<std::optional<Sample>> Generation::Impl::choose() {
   switch (session.answer()) {
-    case Readback::none: return std::nullopt;
+    case Readback::none:
+    case Readback::best_of_each: return std::nullopt;
     case Readback::best: return Sample{.token = session.best()};
     case Readback::candidates: return sampler.sample(session.candidates());
     case Readback::scored: {
@@ -154,7 +212,6 @@ Status Generation::Impl::accept(const Sample& sample) {
   piece.token = token;
   piece.logprob = sample.logprob;
   piece.top.assign(sample.top.begin(), sample.top.end());
-  stats.readback = session.answer();
   if (model.is_end(token) && !options.ignore_end) return end(StopReason::end_token), Status();
   if (grammar) TRY_DO(grammar->advance(token));
   sampler.accept(token);
@@ -162,8 +219,11 @@ Status Generation::Impl::accept(const Sample& sample) {
   ++stats.answer_tokens;
   TRY_DO(show(token));
   text += piece.text;
-  const bool fits = session.room() > 0;
-  if (fits) TRY_DO(session.append(std::span(&token, 1)));
+  const bool fits = ahead > 0 || session.room() > 0;
+  if (ahead > 0)
+    --ahead, ++stats.held_tokens;
+  else if (fits)
+    TRY_DO(session.append(std::span(&token, 1)));
   if (stops.found()) end(StopReason::stop_string);
   if (grammar && grammar->is_complete()) end(StopReason::grammar);
   if (answer.size() >= options.max_tokens) end(StopReason::max_tokens);
@@ -171,10 +231,18 @@ Status Generation::Impl::accept(const Sample& sample) {
   return {};
 }
 
+Status check_drafts(const ModelInfo& info) {
+  if (info.verifies_drafts()) return {};
+  return unsupported("drafts can't be verified with this program: ",
+                     info.every_token ? "it remembers nothing of what it has read"
+                                      : "it gives only the logits of the last token; convert it with --all-logits");
+}
+
 Result<Generation> Generation::start(const LanguageModel& model, Session& session, std::vector<u32> prompt,
                                      GenerationOptions options) {
   TRY(Sampler sampler, Sampler::create(options.sampling));
   TRY(StopMatcher stops, StopMatcher::create(options.stops));
+  if (options.speculate) TRY_DO(check_drafts(model.info()));
   const Tokenizer* tokenizer = model.tokenizer();
   if (!tokenizer && !options.stops.empty()) return not_found("stop strings need a tokenizer; name its file");
   std::optional<GrammarMatcher> grammar;
@@ -200,17 +268,27 @@ Generation::Generation(Generation&&) noexcept = default;
 Generation& Generation::operator=(Generation&&) noexcept = default;
 Generation::~Generation() = default;
 
-Status Generation::begin() {
+Status Generation::begin() { return begin_run(true); }
+
+Status Generation::begin_run(bool may_draft) {
   if (done()) return invalid("the answer is done (", name_of(impl_->reason), ")");
-  TRY_DO(impl_->session.begin(impl_->readback()));
   impl_->piece = {};
-  return {};
+  if (ready() > 0) return {};
+  if (may_draft) TRY_DO(impl_->draft());
+  Status begun = impl_->session.begin(impl_->drafted > 0 ? Readback::best_of_each : impl_->readback());
+  if (!begun) (void)impl_->drop_drafts();
+  return begun;
 }
 
 Result<bool> Generation::finish(bool wait) {
   Impl& g = *impl_;
-  TRY(const bool finished, g.session.finish(wait));
-  if (!finished) return false;
+  if (ready() > 0) {
+    TRY_DO(g.take_verified());
+    return true;
+  }
+  const auto finished = g.session.finish(wait);
+  if (!finished) (void)g.drop_drafts();
+  if (!finished || !*finished) return finished;
   TRY_DO(g.take_run());
   return true;
 }
@@ -222,7 +300,7 @@ void Generation::step(SessionBatch& batch, std::span<Turn> turns) {
     Impl& g = *turn.answer->impl_;
     if (turn.answer->done()) {
       turn.status = invalid("the answer is done (", name_of(g.reason), ")");
-    } else if (g.session.reads_one()) {
+    } else if (turn.answer->ready() == 0 && g.session.reads_one()) {
       runs.push_back({&g.session, g.readback()});
       joined.push_back(&turn);
     } else {
@@ -237,11 +315,11 @@ void Generation::step(SessionBatch& batch, std::span<Turn> turns) {
     for (size_t i = 0; i < joined.size(); ++i)
       joined[i]->status = runs[i].status ? joined[i]->answer->impl_->take_run() : std::move(runs[i].status);
   }
-  for (Turn* turn : alone) turn->status = turn->answer->run();
+  for (Turn* turn : alone) turn->status = turn->answer->run(turns.size() == 1);
 }
 
-Status Generation::run() {
-  TRY_DO(begin());
+Status Generation::run(bool may_draft) {
+  TRY_DO(begin_run(may_draft));
   TRY_DO(finish());
   return {};
 }
@@ -255,9 +333,11 @@ Result<GeneratedPiece> Generation::next() {
 
 void Generation::cancel() {
   if (impl_->session.running()) (void)impl_->session.finish();
+  (void)impl_->drop_drafts();
   impl_->end(StopReason::cancelled);
 }
 
+u32 Generation::ready() const { return u32(impl_->verified.size()); }
 const GeneratedPiece& Generation::piece() const { return impl_->piece; }
 StopReason Generation::reason() const { return impl_->reason; }
 std::span<const u32> Generation::tokens() const { return impl_->answer; }

@@ -88,14 +88,18 @@ Result<ModelInfo> ModelInfo::read(const MethodInfo& method, const Constants& con
 }
 
 MethodOptions ModelInfo::method_options() const {
-  return {.epilogues = {
-              {.kind = Epilogue::arg_max}, {.kind = Epilogue::top_k, .k = top_k}, {.kind = Epilogue::log_sum_exp}}};
+  MethodOptions out{.epilogues = {{.kind = Epilogue::arg_max},
+                                  {.kind = Epilogue::top_k, .k = top_k},
+                                  {.kind = Epilogue::log_sum_exp}}};
+  if (verifies_drafts()) out.epilogues.push_back({.kind = Epilogue::arg_max, .rows = Epilogue::all});
+  return out;
 }
 
 std::string_view name_of(Readback readback) {
   switch (readback) {
     case Readback::none: return "nothing";
     case Readback::best: return "best token";
+    case Readback::best_of_each: return "best token behind each";
     case Readback::candidates: return "best candidates";
     case Readback::scored: return "best candidates and their probabilities";
     case Readback::logits: return "all logits";

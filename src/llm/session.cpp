@@ -31,6 +31,7 @@ OutputSet Session::Impl::outputs_of(Readback readback) const {
   switch (readback) {
     case Readback::none: return {};
     case Readback::best: return {added};
+    case Readback::best_of_each: return {added + 4};
     case Readback::candidates: return {added + 1, added + 2};
     case Readback::scored: return {added + 1, added + 2, added + 3};
     case Readback::logits: return {0};
@@ -93,6 +94,8 @@ Result<Session> Session::fork() {
 
 Status Session::Impl::prepare(Readback readback) {
   TRY_DO(check_idle());
+  if (readback == Readback::best_of_each && !info->verifies_drafts())
+    return unsupported("the program gives only the logits of the last token of a run");
   if (tokens.empty()) return invalid("there is nothing to read: the text has no tokens");
   const u32 size = u32(tokens.size());
   if (cached == size) TRY_DO(forget_behind(size - 1));
@@ -143,6 +146,8 @@ Result<bool> Session::finish(bool wait) {
 }
 
 u32 Session::best() const { return u32(impl_->output(0).as<i32>()[0]); }
+
+std::span<const i32> Session::best_of_each() const { return impl_->output(4).as<i32>(); }
 
 Candidates Session::candidates() const { return {impl_->output(1).as<f32>(), impl_->output(2).as<i32>()}; }
 

@@ -9,12 +9,12 @@ namespace pteron::ops {
 namespace {
 
 struct AttentionParams {
-  u32 count, heads, queries, splits, keys, split_keys, heads_per_kv, offset;
-  f32 scale;
-  u32 batches;
-  u32 tiles, quiet;
+  u32 count = 0, heads = 0, queries = 0, splits = 0, keys = 0, split_keys = 0, heads_per_kv = 0, offset = 0;
+  f32 scale = 0;
+  u32 batches = 0;
+  u32 tiles = 0, quiet = 0;
   Strides q, k, v, y, mask;
-  u32 turn[4];
+  u32 turn[4] = {};
 };
 
 struct MergeParams {
@@ -36,12 +36,6 @@ constexpr u32 unsplit_keys = 96;           // by a GPU
 constexpr u32 max_splits = 64;             // that attention_merge puts together in one round
 constexpr u32 chunks_per_group = 16;
 constexpr u32 max_group_heads = 4;
-
-// Results are written in quads where that can be; a merge always reads quads.
-constexpr std::string_view put_quads = "fn put_result(at: u32, chunk: u32, v: vec4f) { y_put(at / 4u + chunk, v); }";
-constexpr std::string_view put_elements =
-    "fn put_result(at: u32, chunk: u32, v: vec4f) { for (var i = 0u; i < 4u; i++) { if (chunk * 4u + i < p.dim) { "
-    "y[at + chunk * 4u + i] = y_store(v[i]); } } }";
 
 // How a kernel divides the work.
 struct Tiling {
@@ -196,24 +190,22 @@ Status attend(Plan& op, const Attention& a) {
     return splits_of(op.device(), keys, queries, dim, value_dim, tiling.heads);
   };
   const u32 splits = splits_for(a.keys, a.queries);
-  AttentionParams params{rows / tiling.heads * splits,
-                         a.heads,
-                         a.queries,
-                         splits,
-                         a.keys,
-                         std::max(ceil_div(a.keys, splits), 1u),
-                         a.heads / a.kv_heads,
-                         a.offset,
-                         a.scale,
-                         a.batch,
-                         0,
-                         a.quiet,
-                         a.q_at,
-                         a.k_at,
-                         a.v_at,
-                         a.y_at,
-                         a.mask_at,
-                         {}};
+  AttentionParams params{.count = rows / tiling.heads * splits,
+                         .heads = a.heads,
+                         .queries = a.queries,
+                         .splits = splits,
+                         .keys = a.keys,
+                         .split_keys = std::max(ceil_div(a.keys, splits), 1u),
+                         .heads_per_kv = a.heads / a.kv_heads,
+                         .offset = a.offset,
+                         .scale = a.scale,
+                         .batches = a.batch,
+                         .quiet = a.quiet,
+                         .q = a.q_at,
+                         .k = a.k_at,
+                         .v = a.v_at,
+                         .y = a.y_at,
+                         .mask = a.mask_at};
   params.tiles = ceil_div(params.split_keys, tile_keys);
   if (turns) params.turn[0] = a.turn->first, params.turn[1] = a.turn->width(), params.turn[2] = a.turn->half();
   const Grid grid =
@@ -235,15 +227,26 @@ Status attend(Plan& op, const Attention& a) {
   const u32 chunks = ceil_div(value_dim, 4);
   const Operand scratch = op.scratch(u64(a.batch) * a.heads * parts * (chunks + 1) * 4 * sizeof(f32));
   TRY_DO(run(scratch, true));
+  // Results are written in quads where that can be; a merge always reads quads.
   const bool quads = value_dim % 4 == 0;
   Spec merge;
   if (quads)
     merge.output_quads("y", a.y.dtype());
   else
     merge.output("y", a.y.dtype());
-  return op.dispatch({kernels::attention_merge, merge.code(quads ? put_quads : put_elements)}, {scratch, a.y},
-                     MergeParams{rows, chunks, splits, a.heads, a.queries, a.y_at.batch, a.y_at.head, a.y_at.position,
-                                 value_dim, ceil_div(splits, max_splits), a.quiet},
+  return op.dispatch({kernels::attention_merge, merge.use(quads ? "merge_put_quads" : "merge_put_elements")},
+                     {scratch, a.y},
+                     MergeParams{.rows = rows,
+                                 .chunks = chunks,
+                                 .splits = splits,
+                                 .heads = a.heads,
+                                 .queries = a.queries,
+                                 .batch_stride = a.y_at.batch,
+                                 .head_stride = a.y_at.head,
+                                 .query_stride = a.y_at.position,
+                                 .dim = value_dim,
+                                 .rounds = ceil_div(splits, max_splits),
+                                 .quiet = a.quiet},
                      one_group_per(u64(rows) * ceil_div(chunks, chunks_per_group)));
 }
 

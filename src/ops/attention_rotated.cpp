@@ -62,18 +62,18 @@ Status turn_into_caches(Plan& op, const Turn& turn, const TensorArg& k_cache, co
                         .output("k_cache", k_cache.dtype())
                         .output("v_cache", v_cache.dtype());
   const u32 q_threads = u32(q.numel() / 2), k_threads = u32(k.numel() / 2);
-  const Params params{q_threads + 2 * k_threads,
-                      q_threads,
-                      k_threads,
-                      turn.half(),
-                      q.dim(-2),
-                      k.dim(-2),
-                      q.dim(-3),
-                      q.dim(-1),
-                      turn.first,
-                      turn.width(),
-                      turn.start,
-                      k_cache.dim(-3)};
+  const Params params{.count = q_threads + 2 * k_threads,
+                      .q_threads = q_threads,
+                      .k_threads = k_threads,
+                      .half = turn.half(),
+                      .q_heads = q.dim(-2),
+                      .kv_heads = k.dim(-2),
+                      .positions = q.dim(-3),
+                      .dim = q.dim(-1),
+                      .first = turn.first,
+                      .table_width = turn.width(),
+                      .start = turn.start,
+                      .capacity = k_cache.dim(-3)};
   return op.dispatch({kernels::rotary_cache, spec},
                      {q, k, turn.v, turn.cosines, turn.sines, turn.rotated, k_cache, v_cache}, params,
                      one_thread_per(params.count, 64));

@@ -116,7 +116,7 @@ void set_image(Gemm& gemm, const Conv& conv, const TensorArg& x, std::optional<i
 namespace {
 
 // [channels, others] becomes [others, channels], with channels padded to a multiple of four.
-void pack_channels_last(const Packing& self, Bytes rows, u64, MutableBytes out) {
+Status pack_channels_last(const Packing& self, Bytes rows, u64, MutableBytes out) {
   const auto [channels, others, size, padded] = self.args;
   const u64 matrix = u64(channels) * others * size;
   for (u64 group = 0; (group + 1) * matrix <= rows.size(); ++group) {
@@ -126,6 +126,7 @@ void pack_channels_last(const Packing& self, Bytes rows, u64, MutableBytes out) 
       for (u64 other = 0; other < others; ++other)
         std::memcpy(to + (other * padded + channel) * size, from + (channel * others + other) * size, size);
   }
+  return {};
 }
 
 // In the file a filter is [OC, IC / groups, taps], transposed [IC, OC / groups, taps]. Constants are repacked so that

@@ -1,6 +1,7 @@
-// Rows of a 4-bit table: y[t, e] = (nibble(index[t], e) − 8 − zero) · scale, with scale and zero point of number
-// index[t] · groups + e / group. One thread per element. LINEAR: even e is the low nibble of its byte; otherwise the high
-// one. TILED: the table is laid out in blocks of 64 rows (q4_tiles.h). An index outside of the vocabulary is reported.
+// Rows of a 4-bit table: y[t, e] = (q(index[t], e) − zero + SHIFT) · scale + minimum, with the numbers of row index[t] and
+// group e / group. q is a nibble less 8 or, with PLANES, 16 of the first plane and one of the second. One thread per
+// element. LINEAR: even e is the low nibble of its byte; otherwise the high one. TILED: the planes are laid out in
+// blocks of 64 rows, and if HALVES, scales and minima too (q4_tiles.h). An index outside of the vocabulary is reported.
 //! variadic
 //! use grid
 struct Params {
@@ -13,15 +14,24 @@ struct Params {
   first_row: u32,   // of the part of the table that is bound
   rows: u32,
   fault: u32,
+  second: u32,      // words between two planes
 }
 @group(0) @binding(0) var<uniform> p: Params;
 
-fn nibble(row: u32, e: u32) -> i32 {
+fn nibble(first: u32, row: u32, e: u32) -> i32 {
   let byte = row * p.row_bytes + e / 2u;
   let tile_word = (row / 64u * (p.width / 8u) + e / 8u) * 64u + row % 64u;
-  let word = w[select(byte / 4u, tile_word, TILED)];
+  let word = w[first + select(byte / 4u, tile_word, TILED)];
   let place = select(byte % 4u * 2u + e % 2u, e % 8u, TILED);
-  return i32((word >> (select(place ^ 1u, place, LINEAR) * 4u)) & 15u);
+  return i32((word >> (select(place ^ 1u, place, LINEAR) * 4u)) & 15u) - 8;
+}
+
+fn value(row: u32, e: u32) -> i32 {
+  let q = nibble(0u, row, e);
+  if (PLANES) {
+    return 16 * q + nibble(p.second, row, e) + i32(SHIFT);
+  }
+  return q + i32(SHIFT);
 }
 
 @compute @workgroup_size(64)
@@ -40,6 +50,8 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
   if (u32(token) < p.first_row || u32(token) >= p.first_row + p.rows) {
     return;
   }
-  let s = u32(token) * p.groups + e / p.group;
-  y[i] = y_store((f32(nibble(u32(token) - p.first_row, e) - 8) - zero_of(s)) * scale_get(s));
+  let row = u32(token);
+  let group = e / p.group;
+  let s = select(row * p.groups + group, (row / 64u * p.groups + group) * 64u + row % 64u, HALVES);
+  y[i] = y_store((f32(value(row - p.first_row, e)) - f32(zero_get(s))) * scale_get(s) + minimum_get(s));
 }

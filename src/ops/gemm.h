@@ -42,7 +42,6 @@ class Gemm {
   void bind_weight(const TensorArg& weight, u64 row_bytes);
   void flag(std::string_view name, bool value) { spec_.flag(name, value); }
   void use(std::string_view snippet) { spec_.use(snippet); }
-  void code(std::string_view wgsl) { spec_.code(wgsl); }
 
   // A is a tensor, bound as "a", or B one, bound as "b", with strides in `params`. Quads: four neighbouring k (or
   // columns) are one load, so all strides but the one between them are multiples of four.

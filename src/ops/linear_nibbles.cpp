@@ -6,8 +6,6 @@
 namespace pteron::ops {
 namespace {
 
-constexpr std::string_view no_group_scales = "fn b_scales(column: u32, group: u32) -> vec4f { return vec4f(1.0); }";
-
 Gemm::Quads depth_quads(u32 depth) { return depth % 4 == 0 ? Gemm::along_depth : Gemm::none; }
 
 void set_bytes(Gemm& gemm, const TensorArg& w, bool high_first) {
@@ -141,7 +139,7 @@ Status linear_channels(Plan& op) {
   set_bytes(gemm, w, true);
   gemm.flag("B_GROUPED", false);
   gemm.flag("B_SECTIONS", false);
-  gemm.code(no_group_scales);
+  gemm.use("b_no_group_scales");
   gemm.use("b_nibbles");
   return gemm.run(y);
 }

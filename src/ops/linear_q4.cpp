@@ -14,16 +14,16 @@ namespace {
 
 // Of the kernels whose threads have lanes (snippets/q4_linear.wgsl), and of those whose workgroups have strips.
 struct LaneParams {
-  u32 count, lanes, rows, words, groups, group_words;
-  f32 eps;
-  u32 second;
-  u32 ends[4], columns[4];
+  u32 count = 0, lanes = 0, rows = 0, words = 0, groups = 0, group_words = 0;
+  f32 eps = 0;
+  u32 second = 0;
+  u32 ends[4] = {}, columns[4] = {};
 };
 struct StripParams {
-  u32 rows, strips, second, tiles;
-  u32 ends[4], columns[4];
-  f32 eps;
-  u32 pad[3];
+  u32 rows = 0, strips = 0, second = 0, tiles = 0;
+  u32 ends[4] = {}, columns[4] = {};
+  f32 eps = 0;
+  u32 pad[3] = {};
 };
 
 // Can the constants be laid out in tiles, and do they fit one binding?
@@ -35,7 +35,7 @@ bool can_tile(Plan& op, const Q4Linear& l) {
     const Q4Part& part = l.parts[i];
     if (!op.bytes_are_fixed(part.weight) || !f32_constant(part.scales)) return false;
     if (part.bias && !f32_constant(*part.bias)) return false;
-    if (part.correction && !f32_constant(*part.correction)) return false;
+    if (part.minimum && !f32_constant(*part.minimum)) return false;
     bytes += u64(blocks_of(part)) * columns_per_block * depth_of(l) / 2;
   }
   return bytes <= op.device().limits.max_storage_binding_bytes;
@@ -60,7 +60,10 @@ void note_operations(Plan& op, const Q4Linear& l) {
 Status run_strips(Plan& op, const Q4Linear& l, const Q4Rows& x, const graph::KernelSource& kernel, Spec spec,
                   u32 rows_per_tile) {
   const u32 made = l.outputs(), rows = rows_of(l);
-  StripParams params{rows, 0, l.paired() ? blocks_of(l.parts[0]) : 0, ceil_div(rows, rows_per_tile), {}, {}, l.eps, {}};
+  StripParams params{.rows = rows,
+                     .second = l.paired() ? blocks_of(l.parts[0]) : 0,
+                     .tiles = ceil_div(rows, rows_per_tile),
+                     .eps = l.eps};
   for (u32 i = 0; i < made; ++i) {
     params.strips += blocks_of(l.parts[i]) * (columns_per_block / columns_per_strip);
     params.ends[i] = params.strips;
@@ -69,7 +72,7 @@ Status run_strips(Plan& op, const Q4Linear& l, const Q4Rows& x, const graph::Ker
   for (u32 i = made; i < 3; ++i) params.ends[i] = params.strips;
   const bool quads = in_quads(l);
   spec.num("WORDS", depth_of(l) / 8).num("GROUPS", groups_of(l)).num("GROUP_WORDS", l.group / 8);
-  const Q4Variant v = q4_variant(op, l, x, spec.use(quads ? "q4_store_quads" : "q4_store_elements"), quads);
+  const Q4Variant v = q4_variant(op, l, x, spec, quads);
   note_operations(op, l);
   return op.dispatch({kernel, v.spec}, v.bound(), std::as_bytes(std::span(&params, 1)),
                      one_group_per(u64(params.strips) * params.tiles));
@@ -104,8 +107,12 @@ u32 rows_per_lane(const Plan& op, const Q4Linear& l, bool one_row) {
 Status run_lanes(Plan& op, const Q4Linear& l, const Q4Rows& x, bool one_row) {
   const u32 rows = rows_of(l), words = depth_of(l) / 8, rows_per_thread = rows_per_lane(op, l, one_row);
   const u32 lanes_per_block = l.paired() ? 16 : 8, made = l.outputs();
-  LaneParams params{0,  0, rows, words, groups_of(l), l.group / 8, l.eps, l.paired() ? blocks_of(l.parts[0]) : 0,
-                    {}, {}};
+  LaneParams params{.rows = rows,
+                    .words = words,
+                    .groups = groups_of(l),
+                    .group_words = l.group / 8,
+                    .eps = l.eps,
+                    .second = l.paired() ? blocks_of(l.parts[0]) : 0};
   for (u32 i = 0; i < made; ++i) {
     params.lanes += blocks_of(l.parts[i]) * lanes_per_block;
     params.ends[i] = params.lanes;
@@ -131,7 +138,7 @@ Status check_part(Plan& op, const Q4Linear& l, const Q4Part& part) {
 Status linear_q4gsw(Plan& op) {
   Q4Linear l;
   l.x = op.tensor(0);
-  l.parts[0] = {op.tensor(1), op.tensor(2), op.output(5), op.maybe_tensor(4), {}};
+  l.parts[0] = {.weight = op.tensor(1), .scales = op.tensor(2), .y = op.output(5), .bias = op.maybe_tensor(4)};
   const i64 group = op.integer(3);
   REQUIRE(op, group > 0 && group <= i64(UINT32_MAX), "the group size is ", group);
   l.group = u32(group);
@@ -145,16 +152,17 @@ Status linear_q4gsw(Plan& op) {
   return linear_q4(op, l);
 }
 
-// pteron.linear_q4(x, norm?, eps, [weights], [scales], group, [biases]?, [corrections]?, residual?, kind, [outputs]),
-// made by passes/q4_node.h.
+// pteron.linear_q4(x, norm?, eps, [weights], [scales], group, shift, [biases]?, [minima]?, residual?, kind, [outputs]),
+// made by passes/q4_node.h. Planes have one scale, bias and minimum for both.
 Status fused_linear_q4(Plan& op) {
   Q4Linear l;
   l.x = op.tensor(0);
   l.norm = op.maybe_tensor(1);
   l.eps = f32(op.number(2));
   l.group = u32(op.integer(5));
-  l.residual = op.maybe_tensor(8);
-  const std::string_view kind = op.text(9);
+  l.shift = u32(op.integer(6));
+  l.residual = op.maybe_tensor(9);
+  const std::string_view kind = op.text(10);
   l.swiglu = kind == "swiglu";
   l.planes = kind == "planes";
   l.count = op.list_size(3);
@@ -163,10 +171,12 @@ Status fused_linear_q4(Plan& op) {
   Shape shape = l.x.shape();
   for (u32 i = 0; i < l.count; ++i) {
     Q4Part& part = l.parts[i];
-    part = {op.list_tensor(3, i), op.list_tensor(4, i), op.list_output(10, std::min(i, made - 1)), {}, {}};
+    part = {.weight = op.list_tensor(3, i),
+            .scales = op.list_tensor(4, l.planes ? 0 : i),
+            .y = op.list_output(11, std::min(i, made - 1))};
     const bool has_own = i == 0 || !l.planes;
-    if (has_own && !op.is_null(6)) part.bias = op.list_tensor(6, i);
-    if (has_own && !op.is_null(7)) part.correction = op.list_tensor(7, i);
+    if (has_own && !op.is_null(7)) part.bias = op.list_tensor(7, i);
+    if (has_own && !op.is_null(8)) part.minimum = op.list_tensor(8, i);
     TRY_DO(check_part(op, l, part));
     if (i >= made) continue;
     shape[shape.rank() - 1] = columns_of(part);
@@ -184,7 +194,7 @@ Status fused_linear_q4(Plan& op) {
 Status linear_q4(Plan& op, const Q4Linear& l) {
   if (!can_tile(op, l)) {
     const Q4Part& part = l.parts[0];
-    if (l.count > 1 || l.norm || l.residual || part.correction)
+    if (l.count > 1 || l.norm || l.residual || part.minimum || l.shift > 0)
       return internal_error("a fused 4-bit linear does not fit its kernel");
     return linear_grouped(op, l.x, {part.weight, part.scales, l.group}, part.bias, part.y);
   }
@@ -207,8 +217,8 @@ Status linear_q4(Plan& op, const Q4Linear& l) {
 static constexpr OpEntry entries[] = {
     {"et_vk.linear_q4gsw.default", linear_q4gsw, "x, weight, scales, group: int, bias? -> out"_sig, lanewise},
     {"pteron.linear_q4", fused_linear_q4,
-     "x, norm?, eps: number, weights: tensors, scales: tensors, group: int, biases: tensors?, corrections: tensors?, "
-     "residual?, kind: text -> [...]"_sig,
+     "x, norm?, eps: number, weights: tensors, scales: tensors, group: int, shift: int, biases: tensors?, minima: "
+     "tensors?, residual?, kind: text -> [...]"_sig,
      internal | lanewise},
 };
 extern const OpList linear_q4_ops = entries;

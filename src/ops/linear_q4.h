@@ -9,19 +9,20 @@ namespace pteron::ops {
 struct Q4Part {
   TensorArg weight, scales, y;
   std::optional<TensorArg> bias;
-  std::optional<TensorArg> correction;  // [N, groups]: added to the product with the group sums of x
+  std::optional<TensorArg> minimum;  // [N, groups]
 };
 
+// A weight is scale · (q + shift) + minimum, q the 4-bit integer or, of two planes, 16 · first + second.
 struct Q4Linear {
   TensorArg x;
-  u32 group = 0;
+  u32 group = 0, shift = 0;
   std::array<Q4Part, 3> parts;
   u32 count = 1;
   std::optional<TensorArg> norm;  // RMS norm of x before
   f32 eps = 0;
   std::optional<TensorArg> residual;  // added to the only output
   bool swiglu = false;                // the two parts are gate and up; silu(gate) · up goes to parts[0].y
-  bool planes = false;                // the two parts are added up and go to parts[0].y
+  bool planes = false;                // the two parts are planes of one weight; parts[0] has what is not a plane's own
 
   bool paired() const { return swiglu || planes; }
   u32 outputs() const { return paired() ? 1 : count; }

@@ -2,12 +2,12 @@
 // columns of ROWS rows: all of them if they are one or up to four, else a tile of eight. Eight neighbouring threads have four columns each, so that they read a whole line of 128
 // bytes; they are one of SLICES slices, which share out the words of the depth. A thread begins with loads for UNROLL words,
 // then multiplies. At the end slices are added up in two steps through workgroup memory. All loops have as many rounds as
-// constants say; words and rows have names, because not every compiler keeps an array in registers. If PAIRED, a thread has the same columns of two weights, whose results go through `pair`. The specialisation
-// gives as for the other kernels of the family (snippets/q4_linear.wgsl) NORM, CORRECTED, PLANES, bias_at, scale4 and
-// correction4, moreover store(part, row, quad, values).
+// constants say; words and rows have names, because not every compiler keeps an array in registers. If PAIRED, a thread has
+// the same columns of two weights. The specialisation is that of the other kernels of the family
+// (snippets/q4_linear.wgsl).
 //! variadic
 //! ends
-//! use grid q4_bytes
+//! use grid swiglu q4_bytes
 struct Params {
   rows: u32,
   strips: u32,
@@ -21,7 +21,11 @@ struct Params {
 
 const PLACES = 8u;
 const SLICES = SIZE / PLACES;
-const STREAMS = 1u + u32(PAIRED);
+const PAIRED = SWIGLU || PLANES;
+const STREAMS = 1u + u32(PAIRED);  // weights that a thread reads
+const SUMS = 1u + u32(SWIGLU);     // results that it makes of them
+// Nibbles are 0 to 15, so a weight of 0 is 8, or 16 · 8 + 8.
+const ZERO = f32(SHIFT) - 8.0 - 128.0 * f32(u32(PLANES));
 const STEP = SLICES * UNROLL;
 const ROUNDS = (WORDS + STEP - 1u) / STEP;
 const PARTS = SLICES / 4u;  // of the sum's first step
@@ -31,7 +35,7 @@ const EXACT = WORDS % STEP == 0u;
 struct Stream {
   bits: vec4u,
   scale: vec4f,
-  correction: vec4f,
+  minimum: vec4f,
 }
 struct Eight {
   a: vec4f,
@@ -42,10 +46,10 @@ struct Loaded {
   norm: Eight,
   x: Eight,  // of the first row
 }
-var<private> acc: array<vec4f, STREAMS * ROWS>;
+var<private> acc: array<vec4f, SUMS * ROWS>;
 var<private> squares: array<f32, ROWS>;
-var<workgroup> sums: array<vec4f, STREAMS * SIZE>;
-var<workgroup> halfway: array<vec4f, STREAMS * PLACES * PARTS>;
+var<workgroup> sums: array<vec4f, SUMS * SIZE>;
+var<workgroup> halfway: array<vec4f, SUMS * PLACES * PARTS>;
 var<workgroup> slice_squares: array<f32, SLICES>;
 var<workgroup> halfway_squares: array<f32, PARTS>;
 
@@ -60,10 +64,10 @@ fn load(word: u32, place: vec2u, first_row: u32) -> Loaded {
   for (var s = 0u; s < STREAMS; s++) {
     let block = place.x + s * p.second;
     out.stream[s].bits = w[(block * WORDS + at) * 16u + place.y];
-    let group = (block * GROUPS + at / GROUP_WORDS) * 16u + place.y;
-    out.stream[s].scale = scale4(group);
-    if (CORRECTED && !(PLANES && s == 1u)) {
-      out.stream[s].correction = correction4(group);
+    if (!PLANES || s == 0u) {
+      let group = (block * GROUPS + at / GROUP_WORDS) * 16u + place.y;
+      out.stream[s].scale = scale_quad(group);
+      out.stream[s].minimum = minimum_quad(group);
     }
   }
   if (NORM) {
@@ -73,7 +77,7 @@ fn load(word: u32, place: vec2u, first_row: u32) -> Loaded {
   return out;
 }
 
-// Weights are 0 to 15 with an offset of 8, which is taken off by the sum of x.
+// ZERO and minima count for the sum of x.
 fn multiply(word: u32, loaded: Loaded, from_row: Eight, r: u32) {
   var a = from_row.a;
   var b = from_row.b;
@@ -89,12 +93,15 @@ fn multiply(word: u32, loaded: Loaded, from_row: Eight, r: u32) {
   let even = vec4f(a.x, a.z, b.x, b.z);
   let odd = vec4f(a.y, a.w, b.y, b.w);
   let total = dot(a + b, vec4f(1.0));
-  for (var s = 0u; s < STREAMS; s++) {
+  for (var s = 0u; s < SUMS; s++) {
     let weights = loaded.stream[s];
-    let sum = dot_nibbles(weights.bits, even, odd, -8.0 * total);
+    var sum = dot_nibbles(weights.bits, even, odd, select(ZERO * total, 0.0, PLANES));
+    if (PLANES) {
+      sum = fma(vec4f(16.0), sum, dot_nibbles(loaded.stream[STREAMS - 1u].bits, even, odd, ZERO * total));
+    }
     acc[s * ROWS + r] = fma(sum, weights.scale, acc[s * ROWS + r]);
-    if (CORRECTED) {
-      acc[s * ROWS + r] += total * weights.correction;
+    if (MINIMA) {
+      acc[s * ROWS + r] = fma(vec4f(total), weights.minimum, acc[s * ROWS + r]);
     }
   }
 }
@@ -127,7 +134,7 @@ fn multiply_rows(word: u32, loaded: Loaded, first_row: u32) {
 
 // Adds up the slices of a row; the first PLACES threads get results.
 fn add_slices(r: u32, lid: u32) {
-  for (var s = 0u; s < STREAMS; s++) {
+  for (var s = 0u; s < SUMS; s++) {
     sums[s * SIZE + lid] = acc[s * ROWS + r];
   }
   if (NORM && lid % PLACES == 0u) {
@@ -140,7 +147,7 @@ fn add_slices(r: u32, lid: u32) {
   }
   if (lid < PLACES * PARTS) {
     let at = lid / PLACES * 4u * PLACES + lid % PLACES;
-    for (var s = 0u; s < STREAMS; s++) {
+    for (var s = 0u; s < SUMS; s++) {
       let first = s * SIZE + at;
       halfway[s * PLACES * PARTS + lid] =
         (sums[first] + sums[first + PLACES]) + (sums[first + 2u * PLACES] + sums[first + 3u * PLACES]);
@@ -150,9 +157,9 @@ fn add_slices(r: u32, lid: u32) {
 }
 
 fn finish(place: vec2u, quad: u32, part: u32, row: u32, lid: u32) {
-  var total = array<vec4f, STREAMS>();
+  var total = array<vec4f, SUMS>();
   for (var i = 0u; i < PARTS; i++) {
-    for (var s = 0u; s < STREAMS; s++) {
+    for (var s = 0u; s < SUMS; s++) {
       total[s] += halfway[s * PLACES * PARTS + i * PLACES + lid];
     }
   }
@@ -162,15 +169,13 @@ fn finish(place: vec2u, quad: u32, part: u32, row: u32, lid: u32) {
       sum += halfway_squares[i];
     }
     let rms = inverseSqrt(sum / f32(WORDS * 8u) + p.eps);
-    for (var s = 0u; s < STREAMS; s++) {
+    for (var s = 0u; s < SUMS; s++) {
       total[s] *= rms;
     }
   }
-  var result = total[0] + bias_at(place.x * 16u + place.y);
-  if (PLANES) {
-    result = pair(result, total[STREAMS - 1u]);
-  } else if (PAIRED) {
-    result = pair(result, total[STREAMS - 1u] + bias_at((place.x + p.second) * 16u + place.y));
+  var result = total[0] + bias_quad(place.x * 16u + place.y);
+  if (SWIGLU) {
+    result = swiglu(result, total[SUMS - 1u] + bias_quad((place.x + p.second) * 16u + place.y));
   }
   store(part, row, quad, result);
 }

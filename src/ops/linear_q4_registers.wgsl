@@ -3,7 +3,7 @@
 // workgroup memory: what counts is that x and the unpacked weights are reused in registers. Rows have names, because
 // not every compiler keeps an array in registers. x is a uniform where only one row is read.
 //! variadic
-//! use grid q4_linear
+//! use grid swiglu q4_linear
 
 // A word of a lane's columns.
 struct Word {
@@ -27,15 +27,14 @@ struct Factors {
 }
 fn factors_of(at: Lane, group: u32) -> Factors {
   let at0 = scale_at(at.first, group);
-  let at1 = scale_at(at.second, group);
-  var out = Factors(scale4(at0), scale4(at1), vec4f(), vec4f());
-  if (CORRECTED) {
-    out.correction0 = correction4(at0);
-    if (!PLANES) {
-      out.correction1 = correction4(at1);
-    }
+  let scale0 = scale_quad(at0);
+  let correction0 = f32(SHIFT) * scale0 + minimum_quad(at0);
+  if (PLANES) {
+    return Factors(scale0, vec4f(), correction0, vec4f());
   }
-  return out;
+  let at1 = scale_at(at.second, group);
+  let scale1 = scale_quad(at1);
+  return Factors(scale0, scale1, correction0, f32(SHIFT) * scale1 + minimum_quad(at1));
 }
 
 // A row: the sums of the lane's two streams and, if CORRECTED, of x.
@@ -56,10 +55,18 @@ fn add_word(sums: Sums, weights: Word, row: u32, word: u32) -> Sums {
   return out;
 }
 fn add_group(sums: Sums, group: Sums, by: Factors) -> Sums {
-  var out = Sums(sums.s0 + group.s0 * by.scale0, sums.s1 + group.s1 * by.scale1, 0.0);
+  var out: Sums;
+  if (PLANES) {
+    out.s0 = sums.s0 + (16.0 * group.s0 + group.s1) * by.scale0;
+  } else {
+    out.s0 = sums.s0 + group.s0 * by.scale0;
+    out.s1 = sums.s1 + group.s1 * by.scale1;
+  }
   if (CORRECTED) {
     out.s0 += group.x * by.correction0;
-    out.s1 += group.x * by.correction1;
+    if (!PLANES) {
+      out.s1 += group.x * by.correction1;
+    }
   }
   return out;
 }

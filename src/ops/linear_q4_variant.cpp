@@ -3,6 +3,8 @@
 
 #include "ops/q4_tiles.h"
 
+#include <algorithm>
+
 namespace pteron::ops {
 namespace {
 
@@ -13,77 +15,64 @@ struct TileParts {
   std::span<const graph::PackedPart> all() const { return std::span(items).first(count); }
 };
 
-constexpr std::string_view no_norm = "fn norm_at(i: u32) -> vec4f { return vec4f(1.0); }";
-constexpr std::string_view with_norm = "fn norm_at(i: u32) -> vec4f { return norm[i]; }";
-constexpr std::string_view scale4 = "fn scale4(i: u32) -> vec4f { return scales[i]; }";
-constexpr std::string_view no_correction = "fn correction4(i: u32) -> vec4f { return vec4f(0.0); }";
-constexpr std::string_view with_correction = "fn correction4(i: u32) -> vec4f { return corrections[i]; }";
-constexpr std::string_view no_bias = "fn bias_at(i: u32) -> vec4f { return vec4f(0.0); }";
-constexpr std::string_view with_bias = "fn bias_at(i: u32) -> vec4f { return bias[i]; }";
-constexpr std::string_view no_residual = "fn residual_get(i: u32) -> f32 { return 0.0; }";
-constexpr std::string_view no_residual_quad = "fn residual_quad(i: u32) -> vec4f { return vec4f(0.0); }";
-constexpr std::string_view swiglu = "fn pair(a: vec4f, b: vec4f) -> vec4f { return a / (1.0 + exp(-a)) * b; }";
-constexpr std::string_view planes = "fn pair(a: vec4f, b: vec4f) -> vec4f { return a + b; }";
 constexpr std::string_view outputs[] = {"y0", "y1", "y2"};
-constexpr std::string_view stores[] = {"fn store0(i: u32, v: f32) { y0[i] = y0_store(v); }",
-                                       "fn store1(i: u32, v: f32) { y1[i] = y1_store(v); }",
-                                       "fn store2(i: u32, v: f32) { y2[i] = y2_store(v); }"};
-constexpr std::string_view no_stores[] = {"", "fn store1(i: u32, v: f32) {}", "fn store2(i: u32, v: f32) {}"};
-constexpr std::string_view quad_stores[] = {"fn store0(q: u32, v: vec4f) { y0_put(q, v); }",
-                                            "fn store1(q: u32, v: vec4f) { y1_put(q, v); }",
-                                            "fn store2(q: u32, v: vec4f) { y2_put(q, v); }"};
-constexpr std::string_view no_quad_stores[] = {"", "fn store1(q: u32, v: vec4f) {}", "fn store2(q: u32, v: vec4f) {}"};
+
+// Numbers in tiles, as the file lets them be kept.
+void bind_tiles(Plan& op, std::string_view name, Kept kept, const TileParts& parts, Q4Variant& v) {
+  if (parts.count == 0) {
+    v.spec.absent_input_quads(name, DType::f32);
+    return;
+  }
+  if (kept == Kept::as_halves)
+    v.spec.bind_halves(name);
+  else
+    v.spec.bind_input_quads(name, DType::f32);
+  v.bind(op.packed(parts.all()));
+}
 
 void bind_weights(Plan& op, const Q4Linear& l, Q4Variant& v) {
-  TileParts weights, scales, biases, corrections;
-  for (u32 i = 0; i < l.count; ++i) {
-    const Q4Part& part = l.parts[i];
+  const auto numbers = std::span(l.parts).first(l.planes ? 1 : l.count);
+  const auto kept = [](bool halves) { return halves ? Kept::as_halves : Kept::as_floats; };
+  const Kept keep_scales =
+      kept(std::ranges::all_of(numbers, [&](const Q4Part& p) { return op.can_be_halves(p.scales); }));
+  const Kept keep_minima =
+      kept(std::ranges::all_of(numbers, [&](const Q4Part& p) { return p.minimum && op.can_be_halves(*p.minimum); }));
+  TileParts weights, scales, biases, minima;
+  for (const Q4Part& part : std::span(l.parts).first(l.count))
     weights.add(part.weight, q4_weight_tiles(part.weight, depth_of(l)));
-    scales.add(part.scales, q4_scale_tiles(part.scales, columns_of(part), groups_of(l)));
+  for (const Q4Part& part : numbers) {
+    scales.add(part.scales, q4_scale_tiles(part.scales, columns_of(part), groups_of(l), keep_scales));
+    if (part.minimum) minima.add(*part.minimum, q4_row_tiles(*part.minimum, keep_minima));
     if (part.bias) biases.add(*part.bias, q4_bias_tiles(*part.bias, columns_of(part)));
-    if (part.correction) corrections.add(*part.correction, q4_correction_tiles(*part.correction));
   }
-  v.spec.bind_array("w", "vec4u").bind_array("scales", "vec4f").code(scale4);
+  v.spec.bind_array("w", "vec4u");
   v.bind(op.packed(weights.all()));
-  v.bind(op.packed(scales.all()));
-  v.spec.code(corrections.count > 0 ? with_correction : no_correction);
-  if (corrections.count > 0) {
-    v.spec.bind_array("corrections", "vec4f");
-    v.bind(op.packed(corrections.all()));
-  }
-  v.spec.code(biases.count > 0 ? with_bias : no_bias);
-  if (biases.count > 0) {
-    v.spec.bind_array("bias", "vec4f");
-    v.bind(op.packed(biases.all()));
-  }
+  bind_tiles(op, "scale", keep_scales, scales, v);
+  bind_tiles(op, "minimum", keep_minima, minima, v);
+  bind_tiles(op, "bias", Kept::as_floats, biases, v);
 }
 
 void bind_residual(const Q4Linear& l, bool quads, Q4Variant& v) {
   if (!l.residual) {
-    v.spec.code(quads ? no_residual_quad : no_residual);
+    quads ? v.spec.absent_input_quads("residual", DType::f32) : v.spec.absent_input("residual", 0);
     return;
   }
-  if (quads)
-    v.spec.bind_input_quads("residual", l.residual->dtype());
-  else
-    v.spec.bind_input("residual", l.residual->dtype());
+  const DType dtype = l.residual->dtype();
+  quads ? v.spec.bind_input_quads("residual", dtype) : v.spec.bind_input("residual", dtype);
   v.bind(*l.residual);
 }
 
 void bind_outputs(const Q4Linear& l, bool quads, Q4Variant& v) {
-  for (u32 i = 0; i < 3; ++i) {
-    const bool made = i < l.outputs();
-    if (quads)
-      v.spec.code(made ? quad_stores[i] : no_quad_stores[i]);
-    else
-      v.spec.code(made ? stores[i] : no_stores[i]);
-    if (!made) continue;
-    if (quads)
-      v.spec.bind_output_quads(outputs[i], l.parts[i].y.dtype());
-    else
-      v.spec.bind_output(outputs[i], l.parts[i].y.dtype());
+  for (u32 i = 0; i < std::size(outputs); ++i) {
+    if (i >= l.outputs()) {
+      quads ? v.spec.absent_output_quads(outputs[i]) : v.spec.absent_output(outputs[i], DType::f32);
+      continue;
+    }
+    const DType dtype = l.parts[i].y.dtype();
+    quads ? v.spec.bind_output_quads(outputs[i], dtype) : v.spec.bind_output(outputs[i], dtype);
     v.bind(l.parts[i].y);
   }
+  v.spec.use(quads ? "q4_store_quads" : "q4_store_elements");
 }
 
 }  // namespace
@@ -95,17 +84,17 @@ Q4Variant q4_variant(Plan& op, const Q4Linear& l, const Q4Rows& x, const Spec& s
   Q4Variant v;
   v.spec = spec;
   v.spec.flag("NORM", x.normalises)
-      .flag("CORRECTED", l.parts[0].correction.has_value())
-      .flag("PAIRED", l.paired())
-      .flag("PLANES", l.planes)
-      .code(l.swiglu ? swiglu : planes);
+      .flag("MINIMA", l.parts[0].minimum.has_value())
+      .num("SHIFT", l.shift)
+      .flag("SWIGLU", l.swiglu)
+      .flag("PLANES", l.planes);
   if (x.uniform)
     v.spec.bind_uniform("x", "vec4f", depth / 4);
   else
     v.spec.bind_array("x", x.dtype == DType::f16 ? "vec4h" : "vec4f");
   v.bind(x.uniform ? Operand(x.data.kind, x.data.index, 0, u64(depth) * 4) : x.data);
   bind_weights(op, l, v);
-  v.spec.code(x.normalises ? with_norm : no_norm);
+  v.spec.use(x.normalises ? "q4_norm" : "q4_no_norm");
   if (x.normalises) {
     v.spec.bind_uniform("norm", "vec4f", depth / 4);
     v.bind(Operand(Operand::tensor, l.norm->id(), 0, u64(depth) * 4));

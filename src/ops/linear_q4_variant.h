@@ -28,8 +28,8 @@ struct Q4Variant {
   std::span<const Operand> bound() const { return std::span(operands).first(used); }
 };
 
-// Adds to a specialisation what is said in snippets/q4_linear.wgsl. `quads`: results are written by `store`, four
-// columns at a time, else by store0 … store2, one at a time.
+// Adds to a specialisation what is said in snippets/q4_linear.wgsl. `quads`: results are written four columns at a
+// time, else one at a time.
 Q4Variant q4_variant(Plan& op, const Q4Linear& l, const Q4Rows& x, const Spec& spec, bool quads);
 
 }  // namespace pteron::ops

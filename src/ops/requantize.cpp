@@ -6,12 +6,6 @@
 namespace pteron::ops {
 namespace {
 
-constexpr std::string_view keep = "fn combine(a: f32, i: u32) -> f32 { return a; }";
-constexpr std::string_view relu = "fn combine(a: f32, i: u32) -> f32 { return max(a, 0.0); }";
-constexpr std::string_view add =
-    "fn combine(a: f32, i: u32) -> f32 { "
-    "return a + p.alpha * ((f32(b_get(source(1u, i))) - p.b_zero) * p.b_scale); }";
-
 struct Params {
   u32 count = 0, rank = 0;
   f32 a_scale = 1, a_zero = 0, b_scale = 1, b_zero = 0, alpha = 1;
@@ -57,13 +51,13 @@ Result<f32> inverse_scale(Plan& op, u32 arg) {
 }
 
 Status run(Plan& op, Params& params, const TensorArg& a, const std::optional<TensorArg>& b, const TensorArg& y,
-           std::string_view code) {
+           std::string_view combine) {
   if (y.numel() == 0) return {};
   params.count = u32(y.numel());
   Spec spec;
   spec.bind_input("a", a.dtype());
   if (b) spec.bind_input("b", b->dtype());
-  spec.bind_output("y", y.dtype()).code(code);
+  spec.bind_output("y", y.dtype()).use(combine);
   const Kernel kernel(kernels::requantize, spec);
   const Grid grid = one_thread_per_unit(y, 64);
   return b ? op.dispatch(kernel, {a, *b, y}, params, grid) : op.dispatch(kernel, {a, y}, params, grid);
@@ -86,7 +80,7 @@ Status q8_add(Plan& op) {
   TRY_DO(op.resize(y, shape));
   const auto a_strides = broadcast_strides(a.shape(), shape), b_strides = broadcast_strides(b.shape(), shape);
   for (u32 i = shape.rank(); i-- > 0;) params.add_axis(shape[i], a_strides[i], b_strides[i]);
-  return run(op, params, a, b, y, add);
+  return run(op, params, a, b, y, "requantize_add");
 }
 
 // q8ta_relu(x, x scale, x zero, y scale, y zero, out)
@@ -100,7 +94,7 @@ Status q8_relu(Plan& op) {
   params.zero = f32(op.number(4));
   TRY_DO(op.resize(y, x.shape()));
   params.add_axis(u32(x.numel()), 1, 0);
-  return run(op, params, x, std::nullopt, y, relu);
+  return run(op, params, x, std::nullopt, y, "requantize_relu");
 }
 
 // q8ta_pixel_shuffle(x, x scale, x zero, 1 / y scale, y zero, factor, out): channels become blocks of pixels.
@@ -129,7 +123,7 @@ Status q8_pixel_shuffle(Plan& op) {
   params.add_axis(height, width, 0);
   params.add_axis(channels, plane * r * r, 0);
   params.add_axis(u32(shape.product(0, x.rank() - 3)), plane * x.dim(-3), 0);
-  return run(op, params, x, std::nullopt, y, keep);
+  return run(op, params, x, std::nullopt, y, "requantize_keep");
 }
 
 }  // namespace

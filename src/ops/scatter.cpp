@@ -60,9 +60,9 @@ Spec spec_of(const Scatter& s, bool floating) {
 }
 void bind_source(Spec& spec, const Scatter& s) {
   if (s.source)
-    spec.bind_input("source", s.source->dtype()).code("fn source_at(i: u32) -> V { return V(source_get(i)); }");
+    spec.bind_input("source", s.source->dtype()).use("scatter_source");
   else
-    spec.code("fn source_at(i: u32) -> V { return bitcast<V>(p.number); }");
+    spec.use("scatter_number");
 }
 
 }  // namespace
@@ -89,8 +89,7 @@ Status run_scatter(Plan& op, const TensorArg& x, const TensorArg& y, const Scatt
   bind_source(joins ? join : finish, s);
   if (s.source && joins) joined[joined_count++] = *s.source;
   if (s.source && !joins) finished[finished_count++] = *s.source;
-  if (!joins) join.code("fn source_at(i: u32) -> V { return V(); }");
-  if (joins) finish.code("fn source_at(i: u32) -> V { return V(); }");
+  (joins ? finish : join).use("scatter_no_source");
   const auto bytes = std::as_bytes(std::span(&params, 1));
   TRY_DO(op.dispatch({kernels::scatter_join, join}, std::span(joined).first(joined_count), bytes,
                      one_thread_per(params.source_count, 64)));

@@ -145,6 +145,8 @@ void Batch::Impl::let_go() {
   running = false;
   for (Lane* lane : lanes) impl_of(*lane).drop_lane();
   lanes.clear();
+  runner = nullptr;
+  std::erase_if(engines, [](const Engine& engine) { return engine.runner->is_running(); });
 }
 
 Status Batch::begin(std::span<Lane> lanes) {

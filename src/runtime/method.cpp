@@ -14,7 +14,8 @@ const MethodInfo& Method::info() const { return impl_->info; }
 
 Result<std::span<const Tensor>> Method::execute(std::span<const TensorView> inputs) {
   TRY_DO(impl_->begin(inputs, OutputSet::all()));
-  TRY_DO(impl_->finish(true));
+  TRY(const bool done, impl_->finish(true));
+  if (!done) return unsupported("this device can't wait for its results; use begin and finish");
   return outputs();
 }
 Status Method::begin(std::span<const TensorView> inputs, const OutputSet& wanted) {

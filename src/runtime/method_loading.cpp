@@ -143,6 +143,7 @@ graph::CompileOptions compile_options(const LoadOptions& options) {
   out.routes = options.routes;
   out.f16_kv_cache = options.f16_kv_cache;
   out.guards = options.guards;
+  out.submit_microseconds = options.submit_microseconds;
   return out;
 }
 

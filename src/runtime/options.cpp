@@ -5,6 +5,7 @@
 #include <pteron/options.h>
 
 #include <algorithm>
+#include <charconv>
 
 namespace pteron {
 namespace {
@@ -16,6 +17,7 @@ struct Place {
   bool& (*flag)(LoadOptions&) = nullptr;
   std::string& (*text)(LoadOptions&) = nullptr;
   List& (*list)(LoadOptions&) = nullptr;
+  u32& (*number)(LoadOptions&) = nullptr;
 };
 
 constexpr OptionInfo infos[] = {
@@ -30,6 +32,8 @@ constexpr OptionInfo infos[] = {
      "enable_f16_kv_cache", "--kv", "f32", "f16"},
     {"routes", OptionInfo::list, "Kernels to use: family=route, or for one shape family@64x576x192=route", "", ""},
     {"guards", OptionInfo::flag, "Fail if a kernel writes behind its result", "", ""},
+    {"submit_microseconds", OptionInfo::number, "Longest work of one submit, as modelled for a slow GPU; 0: no limit",
+     "", ""},
 };
 constexpr Place places[] = {
     {.text = [](LoadOptions& o) -> std::string& { return o.device_options.adapter; }},
@@ -41,6 +45,7 @@ constexpr Place places[] = {
     {.flag = [](LoadOptions& o) -> bool& { return o.f16_kv_cache; }},
     {.list = [](LoadOptions& o) -> List& { return o.routes; }},
     {.flag = [](LoadOptions& o) -> bool& { return o.guards; }},
+    {.number = [](LoadOptions& o) -> u32& { return o.submit_microseconds; }},
 };
 static_assert(std::size(infos) == std::size(places));
 
@@ -80,6 +85,18 @@ Result<bool> flag_of(const OptionInfo& info, std::string_view name, const Option
                  info.on == "true" ? "" : str(", or ", info.off, " or ", info.on));
 }
 
+Result<u32> number_of(std::string_view name, const OptionValue& value) {
+  u32 out = 0;
+  if (const auto* number = std::get_if<i64>(&value); number && *number >= 0 && *number <= UINT32_MAX)
+    return u32(*number);
+  if (const auto* word = std::get_if<std::string>(&value)) {
+    const char* end = word->data() + word->size();
+    if (const auto [stop, error] = std::from_chars(word->data(), end, out); error == std::errc() && stop == end)
+      return out;
+  }
+  return invalid("option '", name, "' must be a number from 0 to ", UINT32_MAX);
+}
+
 Result<List> list_of(std::string_view name, const OptionValue& value) {
   if (const auto* items = std::get_if<List>(&value)) return *items;
   if (const auto* word = std::get_if<std::string>(&value)) return split(*word);
@@ -105,6 +122,8 @@ Status set_option(LoadOptions& options, std::string_view name, const OptionValue
     const auto* text = std::get_if<std::string>(&value);
     if (!text) return invalid("option '", name, "' must be a string");
     place.text(options) = *text;
+  } else if (place.number) {
+    TRY(place.number(options), number_of(name, value));
   } else {
     TRY(place.list(options), list_of(name, value));
   }

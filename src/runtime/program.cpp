@@ -94,10 +94,13 @@ Result<std::shared_ptr<LoadedMethod>> Program::Impl::load(const format::MethodSp
 Result<Method> Program::method(std::string_view name, const MethodOptions& options) {
   TRY(const format::MethodSpec* spec, impl_->find(name));
   const std::scoped_lock lock(impl_->mutex);
+  const size_t loaded_before = impl_->loaded.size();
   auto method = [&]() -> Result<std::unique_ptr<Method::Impl>> {
     TRY(auto loaded, impl_->load(*spec, options));
     return Method::Impl::create(impl_, std::move(loaded));
   }();
+  // Weights that nobody got a method for take no memory.
+  if (!method) impl_->loaded.resize(loaded_before);
   if (!method) return Failure(std::move(method.error()).within(impl_->frame(name)));
   return Method(*std::move(method));
 }

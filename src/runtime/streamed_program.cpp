@@ -103,6 +103,7 @@ Status StreamedProgram::begin_method(std::string_view name, const MethodOptions&
 Result<Method> StreamedProgram::finish_method() {
   if (!method_) return invalid("no method is on its way");
   Program::Impl& impl = *program_->impl_;
+  const size_t loaded_before = impl.loaded.size();
   auto method = [&]() -> Result<std::unique_ptr<Method::Impl>> {
     if (loading_) {
       TRY(auto loaded, loading_->finish());
@@ -111,6 +112,7 @@ Result<Method> StreamedProgram::finish_method() {
     return Method::Impl::create(program_->impl_, impl.find_loaded(*method_, &method_options_));
   }();
   if (!method) {
+    impl.loaded.resize(loaded_before);
     auto failed = fail_method(std::move(method.error()));
     return Failure(std::move(failed.error()));
   }

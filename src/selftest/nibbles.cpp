@@ -37,6 +37,36 @@ void linear(Trials& trials, std::string_view route, u32 rows, u32 depth, u32 col
   t.op("et_vk.linear_q4gsw.default", {in, w, scales, size, with_bias ? t.keep(b) : t.null(), t.expect(y)});
 }
 
+// An 8-bit weight with minima, as converters write it; passes make one linear of it.
+void planes(Trials& trials, std::string_view route, u32 rows) {
+  constexpr u32 depth = 64, columns = 12, group = 32, groups = depth / group;
+  Trial& t = trials.emplace_back(str("linear_q4gsw ", route, " ", rows, " × ", columns, ", 8 bits"), 1e-3);
+  t.options.routes = {str("linear_q4=", route)};
+  const Packed high = packed(columns, depth, group);
+  Packed low = packed(columns, depth, group);
+  low.scales = high.scales;
+  const Array x = random({rows, depth}, -1, 1), minima = random({columns, groups}, -0.1, 0.1);
+  Array w({columns, depth});
+  for (u32 n = 0; n < columns; ++n)
+    for (u32 k = 0; k < depth; ++k) {
+      const auto code = [&](const Packed& p) { return (u32(p.bytes.at({n, k / 2})) >> k % 2 * 4 & 15) - 8.0; };
+      w.at({n, k}) = (16 * code(high) + code(low) + 8) * low.scales.at({k / group, n}) + minima.at({n, k / group});
+    }
+  const u32 in = t.give(x), scales = t.keep(low.scales), size = t.integer(group);
+  const auto made = [&](u32 width) { return t.tensor(DType::f32, {rows, width}); };
+  const u32 h = made(columns), l = made(columns), both = made(columns), sum = made(groups), shift = made(columns);
+  t.op("et_vk.linear_q4gsw.default", {in, t.keep(low.bytes, DType::u8), scales, size, t.null(), l});
+  t.op("et_vk.linear_q4gsw.default", {in, t.keep(high.bytes, DType::u8), scales, size, t.null(), h});
+  t.op("aten.add.Tensor", {l, h, t.integer(16), both});
+  const u32 cut = t.tensor(DType::f32, {rows, groups, group}), shifted = made(columns), least = made(columns);
+  t.op("aten.view_copy.default", {in, t.ints({rows, groups, group}), cut});
+  t.op("aten.sum.dim_IntList", {cut, t.ints({-1}), t.boolean(false), t.null(), sum});
+  t.op("aten.mm.default", {sum, scales, shift});
+  t.op("aten.add.Tensor", {both, shift, t.integer(8), shifted});
+  t.op("aten.linear.default", {sum, t.keep(minima), t.null(), least});
+  t.op("aten.add.Tensor", {shifted, least, t.integer(1), t.expect(product(x, transpose(w)))});
+}
+
 void backward(Trials& trials) {
   Trial& t = trials.emplace_back("linear_q4gsw_backward", 1e-3);
   const Packed p = packed(12, 32, 8);
@@ -106,6 +136,8 @@ void add_nibbles(Trials& trials, bool subgroups) {
     linear(trials, route, 1, 96, 404, 32, true);
     linear(trials, route, 3, 64, 12, 32, true);
     linear(trials, route, 37, 64, 36, 16, false);
+    planes(trials, route, 1);
+    planes(trials, route, 5);
   }
   backward(trials);
   one_scale_per_row(trials);

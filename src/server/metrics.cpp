@@ -43,6 +43,8 @@ std::string Metrics::text(u32 connections) const {
   value("pteron_prompt_tokens_total", "counter", "Tokens of prompts.", prompt_tokens);
   value("pteron_cached_tokens_total", "counter", "Tokens of prompts that were not read again.", cached_tokens);
   value("pteron_generated_tokens_total", "counter", "Tokens of answers.", answer_tokens);
+  value("pteron_drafted_tokens_total", "counter", "Tokens that were drafted and verified.", drafted_tokens);
+  value("pteron_held_tokens_total", "counter", "Drafted tokens that became part of answers.", held_tokens);
   value("pteron_jobs_total", "counter", "Answers that were begun.", jobs);
   value("pteron_cancelled_total", "counter", "Answers whose client went away.", cancelled);
   value("pteron_failed_total", "counter", "Answers that ended with an error.", failed);

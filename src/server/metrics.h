@@ -27,6 +27,7 @@ class Histogram {
 
 struct Metrics {
   std::atomic<u64> prompt_tokens = 0, cached_tokens = 0, answer_tokens = 0;
+  std::atomic<u64> drafted_tokens = 0, held_tokens = 0;
   std::atomic<u64> jobs = 0, cancelled = 0, failed = 0, refused = 0, devices_lost = 0;
   std::atomic<u64> active = 0, queued = 0, idle_sessions = 0, session_bytes = 0;  // now
   Histogram first_token, between_tokens;

@@ -45,7 +45,12 @@ class ConvertedModel : public testing::TestWithParam<nlohmann::json> {
 };
 
 TEST_P(ConvertedModel, LogitsOfEveryCallAreTorchs) {
-  for (const LoadOptions& load : {LoadOptions{}, without_passes()}) {
+  const auto routed = [](const char* route) {
+    LoadOptions load;
+    load.routes = {str("linear_q4=", route)};
+    return load;
+  };
+  for (const LoadOptions& load : {LoadOptions{}, without_passes(), routed("lines"), routed("registers")}) {
     auto method = converted(name, {}, load);
     ASSERT_TRUE(method.has_value()) << method.error().to_string();
     i64 position = 0;
@@ -77,6 +82,30 @@ std::string name_of_case(const testing::TestParamInfo<nlohmann::json>& info) { r
 std::vector<nlohmann::json> models() { return manifest()["models"]; }
 
 INSTANTIATE_TEST_SUITE_P(Tiny, ConvertedModel, testing::ValuesIn(models()), name_of_case);
+
+// A constant whose name promises halves is checked when it is loaded.
+TEST(ConvertedHalves, AreRefusedIfTheyAreNone) {
+  std::vector<std::byte> file;
+  const auto collect = [&](Bytes bytes) -> Status {
+    file.insert(file.end(), bytes.begin(), bytes.end());
+    return {};
+  };
+  ASSERT_TRUE(convert::convert(format::from_memory(read_bytes(folder() / "llama_q4_0.gguf")), {}, collect));
+  const auto header = format::read_program_header(Bytes(file).first(64), file.size());
+  const auto program = format::read_program(Bytes(file).first(header->program_size), *header, file.size());
+  ASSERT_TRUE(program.has_value()) << program.error().to_string();
+  for (const auto& [key, range] : program->named_data)
+    if (key.starts_with(format::halves_prefix))
+      for (u64 at = range.offset; at + 4 <= range.offset + range.size; at += 4) file[at] |= std::byte(1);
+  LoadOptions load;
+  load.device = device();
+  auto loaded = Program::load(std::move(file), load);
+  ASSERT_TRUE(loaded.has_value()) << loaded.error().to_string();
+  const auto method = loaded->method("forward");
+  ASSERT_FALSE(method.has_value());
+  EXPECT_NE(method.error().to_string().find("its constant's name promises halves"), std::string::npos)
+      << method.error().to_string();
+}
 
 // 4 bits leave a relative error of about a tenth per weight; logits follow torch's and are not equal to them.
 TEST(ConvertedToQ4, StaysCloseToTheOriginal) {

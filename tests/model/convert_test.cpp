@@ -2,6 +2,8 @@
 #include "gpu/llama.h"
 #include "model/smollm2.h"
 
+#include <pteron/inspect.h>
+
 #include <algorithm>
 
 namespace pteron::test {
@@ -13,6 +15,16 @@ TEST_F(SmolLm2, IsConvertedWithinTenSeconds) { EXPECT_LT(seconds, 10); }
 TEST_F(SmolLm2, StaysSmall) {
   EXPECT_EQ(report.file_bytes, std::filesystem::file_size(program()));
   EXPECT_LT(f64(report.file_bytes), 1.35 * f64(std::filesystem::file_size(gguf())));
+}
+
+// Planes, scales and minima take the room on the GPU that they have in the GGUF file, and the head has the table of the
+// embedding.
+TEST_F(SmolLm2, WeightsAreAsCompactAsTheFile) {
+  const Device gpu = device();
+  const auto planned = inspect(program(), {}, &gpu);
+  ASSERT_TRUE(planned.has_value()) << planned.error().to_string();
+  const u64 weights = planned->methods[0].delegates[0].memory.weights;
+  EXPECT_LT(f64(weights), 1.02 * f64(std::filesystem::file_size(gguf())));
 }
 
 void expect_logits_of_torch(LoadOptions options, const std::filesystem::path& program, const nlohmann::json& manifest) {

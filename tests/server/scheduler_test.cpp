@@ -4,6 +4,7 @@
 #include "gpu/native/native.h"
 #include "runtime/device_inside.h"
 #include "support/fixture.h"
+#include "support/repetitive_llama.h"
 
 #include <gtest/gtest.h>
 
@@ -73,6 +74,33 @@ class SchedulerTest : public testing::Test {
   ModelTable models{[this](const std::string& path) { return load(path); }};
   Metrics metrics;
 };
+
+TEST_F(SchedulerTest, AnAnswerThatIsAloneDraftsAndIsTheSame) {
+  ModelTable all{[](const std::string&) -> Result<LanguageModel> {
+    auto program = Program::load(test::repetitive_llama());
+    if (!program) return std::unexpected(program.error());
+    return LanguageModel::create(*std::move(program), std::nullopt, std::nullopt);
+  }};
+  ASSERT_TRUE(all.add("repetitive.pte").has_value());
+  std::vector<std::vector<u32>> answers;
+  for (const bool speculate : {false, true}) {
+    std::optional<Scheduler> scheduler;
+    scheduler.emplace(all, metrics, SchedulerOptions{.speculate = speculate});
+    const auto watcher = std::make_shared<Watcher>();
+    Job asked = job(watcher, {0, 1, 2, 3, 4, 0, 1, 2}, 60);
+    asked.model = all.find("");
+    std::vector<Job> jobs;
+    jobs.push_back(std::move(asked));
+    ASSERT_TRUE(scheduler->submit(std::move(jobs)));
+    ASSERT_FALSE(watcher->wait());
+    scheduler.reset();  // now all is counted
+    EXPECT_EQ(watcher->stats.answer_tokens, 60u);
+    answers.push_back(watcher->tokens);
+    EXPECT_EQ(metrics.drafted_tokens > 0, speculate);
+  }
+  EXPECT_EQ(answers[0], answers[1]);
+  EXPECT_GT(metrics.held_tokens, 0u);
+}
 
 TEST_F(SchedulerTest, ALostDeviceFailsWhatRunsAndTheNextJobWorks) {
   Scheduler scheduler(models, metrics, {});

@@ -46,6 +46,22 @@ Result<gpu::Id> ForwardingDevice::make_bind_group(gpu::Id pipeline, std::span<co
   return keep(bind_groups_, std::move(group));
 }
 
+Result<gpu::Id> ForwardingDevice::make_commands(const gpu::Submission& submission) {
+  TRY(auto commands, inner_->record(submission));
+  const gpu::Id id = commands.handle.id();
+  const std::scoped_lock lock(mutex_);
+  if (id != 0) commands_.emplace(id, std::move(commands));
+  return id;
+}
+
+Status ForwardingDevice::submit_commands(gpu::Id id) {
+  std::unique_lock lock(mutex_);
+  auto commands = commands_.extract(id);
+  lock.unlock();
+  if (!commands) return internal_error("commands are submitted that were not recorded, or twice");
+  return inner_->submit(std::move(commands.mapped()));
+}
+
 u64 ForwardingDevice::buffer_size(gpu::Id id) const {
   const std::scoped_lock lock(mutex_);
   return buffers_.at(id).size();

@@ -26,9 +26,12 @@ class ForwardingDevice : public gpu::Device {
                                   std::string_view label) override;
   Status do_write(gpu::Id buffer, u64 offset, Bytes bytes) override { return inner_->write(buffer, offset, bytes); }
   Status do_submit(const gpu::Submission& submission) override { return inner_->submit(submission); }
+  Result<gpu::Id> make_commands(const gpu::Submission& submission) override;
+  Status submit_commands(gpu::Id commands) override;
   void destroy_buffer(gpu::Id id) override { drop(buffers_, id); }
   void destroy_pipeline(gpu::Id id) override { drop(pipelines_, id); }
   void destroy_bind_group(gpu::Id id) override { drop(bind_groups_, id); }
+  void destroy_commands(gpu::Id id) override { drop(commands_, id); }
   u64 buffer_size(gpu::Id id) const override;
 
  private:
@@ -54,6 +57,7 @@ class ForwardingDevice : public gpu::Device {
   Table<gpu::Buffer> buffers_;
   Table<gpu::Pipeline> pipelines_;
   Table<gpu::BindGroup> bind_groups_;
+  Table<gpu::Commands> commands_;  // until they are submitted
 };
 
 }  // namespace pteron::test

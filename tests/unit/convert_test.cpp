@@ -87,7 +87,7 @@ TEST(Convert, StoresEveryConstantOnceUnderTheHashOfItsBytes) {
   for (const auto& constant : c.graph.constants) {
     Sha256 hash;
     hash.update(c.named(constant.key));
-    EXPECT_EQ(hash.finish(), constant.key);
+    EXPECT_TRUE(constant.key.ends_with(hash.finish())) << constant.key;
     EXPECT_EQ(c.named(constant.key).size(), constant.length);
     keys.insert(constant.key);
   }
@@ -109,6 +109,37 @@ TEST(Convert, TiedWeightsAndCachesShareTheirBytes) {
   }
   EXPECT_EQ(embedding_plane, head_plane);
   EXPECT_EQ(caches.size(), 1u);
+}
+
+// Scales and minima of Q4_1 are halves in the GGUF file; those that 4 bits are fitted with need not be.
+TEST(Convert, NamesConstantsThatHalvesWouldHold) {
+  const auto is_marked = [](const Converted& c, std::string_view op, u32 arg) {
+    for (const auto& call : c.graph.calls)
+      if (call.name == op) {
+        const auto& tensor = std::get<format::GraphTensor>(c.graph.values[call.args[arg]]);
+        return c.graph.constants[u32(tensor.constant)].key.starts_with(format::halves_prefix);
+      }
+    throw std::runtime_error("no such op");
+  };
+  const Converted lossless = converted("llama_q4_1");
+  EXPECT_TRUE(is_marked(lossless, "et_vk.linear_q4gsw.default", 2));
+  EXPECT_TRUE(is_marked(lossless, "aten.linear.default", 1));
+  EXPECT_FALSE(is_marked(lossless, "et_vk.linear_q4gsw.default", 1));
+  Options options;
+  options.quantization = Quantization::q4;
+  EXPECT_FALSE(is_marked(converted("llama_q4_1", options), "et_vk.linear_q4gsw.default", 2));
+}
+
+// The two planes of an 8-bit weight have one constant of scales, which is also what its shift multiplies.
+TEST(Convert, PlanesShareTheirScales) {
+  const Converted c = converted("llama_q8_0_linear_rope");
+  std::map<u32, u32> uses;
+  for (const auto& call : c.graph.calls) {
+    if (call.name == "et_vk.linear_q4gsw.default") ++uses[call.args[2]];
+    if (call.name == "aten.mm.default") ++uses[call.args[1]];
+  }
+  EXPECT_EQ(uses.size(), 7u + 1);
+  for (const auto& [scales, count] : uses) EXPECT_EQ(count, 3u) << scales;
 }
 
 TEST(Convert, AnswersWhatRunnersAsk) {
@@ -144,7 +175,8 @@ TEST(Convert, UsesOneSumOfAnInputForAllLinearsThatShareIt) {
   const Converted c = converted("llama_q4_1");
   // Per layer: q/k/v, attention output, gate/up, down; and the head.
   EXPECT_EQ(c.count("aten.sum.dim_IntList"), 2u * 4 + 1);
-  EXPECT_EQ(c.count("aten.linear.default"), 2u * 7 + 1);
+  EXPECT_EQ(c.count("aten.mm.default"), 2u * 7 + 1);
+  EXPECT_EQ(c.count("aten.linear.default"), 2u * 7);  // the head has no minima
 }
 
 TEST(Convert, PlainFormsNeedNoCorrections) {

@@ -14,9 +14,12 @@ std::string error_of(std::string_view name, const OptionValue& value) {
 
 TEST(Options, EveryNameCanBeSetAsItsKind) {
   for (const OptionInfo& info : load_option_names()) {
-    const OptionValue value = info.kind == OptionInfo::flag ? OptionValue(true) : OptionValue(std::string());
+    const OptionValue value = info.kind == OptionInfo::flag     ? OptionValue(true)
+                              : info.kind == OptionInfo::number ? OptionValue(i64(1))
+                                                                : OptionValue(std::string());
     EXPECT_EQ(error_of(info.name, value), "");
-    EXPECT_NE(error_of(info.name, i64(1)), "") << info.name;
+    EXPECT_NE(error_of(info.name, info.kind == OptionInfo::number ? OptionValue(i64(-1)) : OptionValue(i64(1))), "")
+        << info.name;
   }
 }
 
@@ -40,7 +43,7 @@ TEST(Options, AreTheSameInAnySpelling) {
 TEST(Options, ErrorsSayWhatIsPossible) {
   EXPECT_EQ(error_of("fast", true),
             "option 'fast' is unknown; there are: adapter, require_gpu, f16, subgroups, data_files, disable_passes, "
-            "f16_kv_cache, routes, guards");
+            "f16_kv_cache, routes, guards, submit_microseconds");
   EXPECT_EQ(error_of("", true).find("option '' is unknown"), 0u);
   EXPECT_EQ(error_of("adapter", true), "option 'adapter' must be a string");
   EXPECT_EQ(error_of("guards", std::string("yes")), "option 'guards' must be true or false");

@@ -14,7 +14,7 @@ using graph::Rewriter;
 using graph::Tensor;
 using graph::ValueId;
 
-extern const Pass offsets_pass, swiglu_pass, residual_pass, siblings_pass, norm_pass, rotary_cache_pass,
+extern const Pass offsets_pass, embedding_pass, swiglu_pass, residual_pass, siblings_pass, norm_pass, rotary_cache_pass,
     elementwise_pass, dead_code_pass;
 
 }  // namespace pteron::ops

@@ -45,7 +45,8 @@ std::optional<Q4Node> Q4Node::from(const Rewriter& e, u32 index) {
   out.scales = items(e, op->arg("scales"));
   out.group = e.integer(op->arg("group")).value_or(0);
   out.biases = items(e, op->arg("biases"));
-  out.corrections = items(e, op->arg("corrections"));
+  out.shift = e.integer(op->arg("shift")).value_or(0);
+  out.minima = items(e, op->arg("minima"));
   out.residual = or_none(e, op->arg("residual"));
   out.kind = std::get<std::string>(e.graph().values[op->arg("kind")]);
   out.outputs = items(e, op->args.back());
@@ -53,13 +54,13 @@ std::optional<Q4Node> Q4Node::from(const Rewriter& e, u32 index) {
 }
 
 void Q4Node::append_weights(const Q4Node& other) {
-  for (auto list : {&Q4Node::weights, &Q4Node::scales, &Q4Node::biases, &Q4Node::corrections})
+  for (auto list : {&Q4Node::weights, &Q4Node::scales, &Q4Node::biases, &Q4Node::minima})
     (this->*list).insert((this->*list).end(), (other.*list).begin(), (other.*list).end());
 }
 
 bool Q4Node::is_like(const Q4Node& other) const {
   return is_plain() && other.is_plain() && x == other.x && norm == other.norm && group == other.group &&
-         biases.size() == other.biases.size() && corrections.size() == other.corrections.size();
+         shift == other.shift && biases.size() == other.biases.size() && minima.size() == other.minima.size();
 }
 
 bool Q4Node::fits(const Rewriter& e, const gpu::DeviceInfo& device) const {
@@ -68,7 +69,7 @@ bool Q4Node::fits(const Rewriter& e, const gpu::DeviceInfo& device) const {
   const auto all = [&](const std::vector<ValueId>& ids, DType dtype) {
     return std::ranges::all_of(ids, [&](ValueId id) { return e.is_fixed(id) && e.tensor(id)->dtype == dtype; });
   };
-  if (!all(weights, DType::u8) || !all(scales, DType::f32) || !all(biases, DType::f32) || !all(corrections, DType::f32))
+  if (!all(weights, DType::u8) || !all(scales, DType::f32) || !all(biases, DType::f32) || !all(minima, DType::f32))
     return false;
   u64 bytes = 0;
   for (ValueId weight : weights) bytes += (u64(e.tensor(weight)->max.dim(0)) + 63) / 64 * 64 * depth / 2;
@@ -82,15 +83,31 @@ Op Q4Node::to_op(Rewriter& e, const Op& place) const {
   const auto value_or_null = [&](ValueId id) { return id == no_value ? e.add({}) : id; };
   return e.make(
       fused_name,
-      {x, value_or_null(norm), e.add(eps), list_or_null(weights), list_or_null(scales), e.add(group),
-       list_or_null(biases), list_or_null(corrections), value_or_null(residual), e.add(kind), list_or_null(outputs)},
+      {x, value_or_null(norm), e.add(eps), list_or_null(weights), list_or_null(scales), e.add(group), e.add(shift),
+       list_or_null(biases), list_or_null(minima), value_or_null(residual), e.add(kind), list_or_null(outputs)},
       place);
 }
 
-std::optional<PlainAdd> plain_add(const Rewriter& e, u32 index) {
+std::optional<ScaledAdd> scaled_add(const Rewriter& e, u32 index) {
   const Op* op = e.find(index, "aten.add.Tensor");
-  if (!op || (!e.is_null(op->arg("alpha")) && e.number(op->arg("alpha")) != 1.0)) return std::nullopt;
-  return PlainAdd{{op->arg("a"), op->arg("b")}, op->arg("out")};
+  if (!op) return std::nullopt;
+  const ValueId alpha = op->arg("alpha");
+  const auto times = e.is_null(alpha) ? 1.0 : e.number(alpha);
+  if (!times) return std::nullopt;
+  return ScaledAdd{op->arg("a"), op->arg("b"), op->arg("out"), *times};
+}
+
+std::optional<PlainAdd> plain_add(const Rewriter& e, u32 index) {
+  const auto add = scaled_add(e, index);
+  if (!add || add->times != 1) return std::nullopt;
+  return PlainAdd{{add->a, add->b}, add->y};
+}
+
+std::optional<i64> shifted(i64 shift, f64 times) {
+  constexpr i64 most = 128;
+  const auto whole = graph::exact_integer(times);
+  if (!whole || *whole < 0 || shift + *whole > most) return std::nullopt;
+  return shift + *whole;
 }
 
 std::optional<PrivateLinear> private_linear(const Rewriter& e, ValueId value) {

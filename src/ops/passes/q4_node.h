@@ -11,11 +11,12 @@ struct Q4Node {
   ValueId x = no_value;
   ValueId norm = no_value;  // RMS norm of x before
   f64 eps = 0;
-  i64 group = 0;
-  // Biases and corrections: none, or one each; of planes only the first has one.
-  std::vector<ValueId> weights, scales, biases, corrections, outputs;
+  // A weight is scale · (q + shift) + minimum.
+  i64 group = 0, shift = 0;
+  // Biases and minima: none, or one each. Planes have one scale, bias and minimum for both.
+  std::vector<ValueId> weights, scales, biases, minima, outputs;
   ValueId residual = no_value;
-  std::string kind = "plain";  // "swiglu": silu(first) · second; "planes": first + second
+  std::string kind = "plain";  // "swiglu": silu(first) · second; "planes": q = 16 · first + second
 
   static std::optional<Q4Node> from(const Rewriter& e, u32 op);
   Op to_op(Rewriter& e, const Op& place) const;
@@ -38,10 +39,22 @@ struct PrivateLinear {
 };
 std::optional<PrivateLinear> private_linear(const Rewriter& e, ValueId value);
 
+// a + times · b
+struct ScaledAdd {
+  ValueId a, b, y;
+  f64 times;
+};
+std::optional<ScaledAdd> scaled_add(const Rewriter& e, u32 op);
+
 // A sum of two tensors, neither scaled.
 struct PlainAdd {
   ValueId sides[2], y;
 };
 std::optional<PlainAdd> plain_add(const Rewriter& e, u32 op);
+
+// What the first of two planes counts.
+constexpr f64 high_plane = 16;
+// The shift that `times` more makes, or nothing if that is none that a kernel knows.
+std::optional<i64> shifted(i64 shift, f64 times);
 
 }  // namespace pteron::ops

@@ -1,21 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Weights that are more than symmetric 4 bits, as converters write them with standard ops: two planes whose products
-// are added up, and an offset per group, which is a small linear over the group sums of x.
+// Weights that are more than symmetric 4 bits, as converters write them with standard ops: another plane, which counts
+// 16-fold and has the same scales; and what is added for the sums of x over groups: a multiple of their products with
+// the scales, and products with minima.
 #include "ops/passes/q4_node.h"
 
 namespace pteron::ops {
 namespace {
 
-// a + b, where b is another plane of the same weight.
-bool add_plane(const Rewriter& e, Q4Node& a, const Q4Node& b) {
-  const auto single = [](const Q4Node& n) { return n.is_plain() && n.weights.size() == 1; };
-  const bool alike = single(a) && single(b) && a.x == b.x && a.norm == b.norm && a.group == b.group &&
-                     e.tensor(a.weights[0])->max == e.tensor(b.weights[0])->max;
-  if (!alike || !b.biases.empty() || !b.corrections.empty()) return false;
-  a.kind = "planes";
-  a.weights.push_back(b.weights[0]);
-  a.scales.push_back(b.scales[0]);
-  return true;
+// What an addition brings: the ops that the fused one replaces, and those that it repeats.
+struct Addend {
+  std::vector<u32> absorbed, repeated;
+};
+
+// node + 16 · another plane of the same weight
+std::optional<Addend> add_plane(const Rewriter& e, Q4Node& low, u32 low_op, ValueId value) {
+  const auto high = private_linear(e, value);
+  const auto single = [](const Q4Node& n) { return n.is_plain() && n.weights.size() == 1 && n.shift == 0; };
+  if (!high || high->op == low_op || !single(low) || !single(high->node)) return std::nullopt;
+  const Q4Node& other = high->node;
+  const bool alike = low.x == other.x && low.norm == other.norm && low.group == other.group &&
+                     low.scales == other.scales && e.tensor(low.weights[0])->max == e.tensor(other.weights[0])->max;
+  if (!alike || !other.biases.empty() || !low.minima.empty() || !other.minima.empty()) return std::nullopt;
+  low.kind = "planes";
+  low.weights = {other.weights[0], low.weights[0]};
+  return Addend{high->ops, {}};
 }
 
 // The ops that make `value`, if it is Σ_{k∈g} x_k for each group g of x's last axis.
@@ -38,40 +46,70 @@ std::vector<u32> group_sum(const Rewriter& e, ValueId value, const Q4Node& node)
   return ops;
 }
 
-// An addend, and the ops that the fused one replaces or repeats for it.
-struct Addend {
-  std::vector<u32> absorbed, repeated;
+// A product of the group sums of x, of which only the addition reads the result.
+struct GroupProduct {
+  ValueId factor;
+  Addend ops;
 };
-
-// node + aten.linear(group sums of x, offsets)
-std::optional<Addend> add_offsets(const Rewriter& e, Q4Node& node, ValueId value) {
+std::optional<GroupProduct> group_product(const Rewriter& e, const Q4Node& node, ValueId value, std::string_view name,
+                                          std::string_view sums, std::string_view factor) {
   auto [from, ops] = e.private_source(value);
-  if (e.uses(from) != 1 || !node.corrections.empty() || node.residual != no_value || node.kind == "swiglu")
-    return std::nullopt;
-  const auto index = e.producer(from);
-  const Op* linear = e.find(index, "aten.linear.default");
-  if (!linear || !e.is_null(linear->arg("bias"))) return std::nullopt;
-  const ValueId offsets = linear->arg("weight");
-  const Shape& shape = e.tensor(offsets)->max;
-  if (shape.rank() != 2 || shape.dim(0) != e.tensor(node.weights[0])->max.dim(0)) return std::nullopt;
-  std::vector<u32> sum = group_sum(e, linear->arg("x"), node);
+  auto index = e.producer(from);
+  // Scales may have more columns than the weight.
+  if (const Op* slice = e.uses(from) == 1 ? e.find(index, "aten.slice_copy.Tensor") : nullptr) {
+    const ValueId wide = slice->arg("x");
+    const auto axis = e.integer(slice->arg("axis"));
+    const bool first_columns = axis && (*axis == -1 || *axis == i64(e.tensor(wide)->max.rank()) - 1) &&
+                               e.integer(slice->arg("start")) == 0 && e.integer(slice->arg("step")) == 1;
+    if (!first_columns) return std::nullopt;
+    ops.push_back(*index);
+    from = wide;
+    index = e.producer(from);
+  }
+  const Op* product = e.uses(from) == 1 ? e.find(index, name) : nullptr;
+  if (!product) return std::nullopt;
+  std::vector<u32> sum = group_sum(e, product->arg(sums), node);
   if (sum.empty()) return std::nullopt;
-  node.corrections = {offsets};
   ops.push_back(*index);
-  return Addend{std::move(ops), std::move(sum)};
+  return GroupProduct{product->arg(factor), {std::move(ops), std::move(sum)}};
 }
 
-bool fuse_at(Rewriter& e, u32 at, ValueId linear_side, ValueId other, ValueId y, const gpu::DeviceInfo& device) {
-  auto found = private_linear(e, linear_side);
-  if (!found || !(e.tensor(found->node.outputs[0])->max == e.tensor(y)->max)) return false;
+bool takes_offsets(const Q4Node& node) {
+  return node.residual == no_value && node.kind != "swiglu" && node.scales.size() == 1 && node.minima.empty();
+}
+
+// node + times · mm(group sums of x, scales)
+std::optional<Addend> add_shift(const Rewriter& e, Q4Node& node, ValueId value, f64 times) {
+  const auto shift = shifted(node.shift, times);
+  auto product =
+      takes_offsets(node) && shift ? group_product(e, node, value, "aten.mm.default", "a", "b") : std::nullopt;
+  if (!product || product->factor != node.scales[0]) return std::nullopt;
+  node.shift = *shift;
+  return std::move(product->ops);
+}
+
+// node + linear(group sums of x, minima)
+std::optional<Addend> add_minima(const Rewriter& e, Q4Node& node, ValueId value) {
+  auto product =
+      takes_offsets(node) ? group_product(e, node, value, "aten.linear.default", "x", "weight") : std::nullopt;
+  if (!product) return std::nullopt;
+  const Op& linear = e.op(product->ops.absorbed.back());
+  const Shape& shape = e.tensor(product->factor)->max;
+  if (!e.is_null(linear.arg("bias")) || shape.rank() != 2 || shape.dim(0) != e.tensor(node.weights[0])->max.dim(0))
+    return std::nullopt;
+  node.minima = {product->factor};
+  return std::move(product->ops);
+}
+
+bool fuse_at(Rewriter& e, u32 at, const ScaledAdd& add, const gpu::DeviceInfo& device) {
+  auto found = private_linear(e, add.a);
+  if (!found || !(e.tensor(found->node.outputs[0])->max == e.tensor(add.y)->max)) return false;
   std::optional<Addend> addend;
-  if (const auto plane = private_linear(e, other); plane && plane->op != found->op) {
-    if (add_plane(e, found->node, plane->node)) addend = Addend{plane->ops, {}};
-  } else {
-    addend = add_offsets(e, found->node, other);
-  }
+  if (add.times == high_plane) addend = add_plane(e, found->node, found->op, add.b);
+  if (!addend) addend = add_shift(e, found->node, add.b, add.times);
+  if (!addend && add.times == 1) addend = add_minima(e, found->node, add.b);
   if (!addend) return false;
-  found->node.outputs = {y};
+  found->node.outputs = {add.y};
   std::vector<u32> ops = found->ops;
   ops.insert(ops.end(), addend->absorbed.begin(), addend->absorbed.end());
   ops.push_back(at);
@@ -80,15 +118,14 @@ bool fuse_at(Rewriter& e, u32 at, ValueId linear_side, ValueId other, ValueId y,
 
 void fuse(Rewriter& e, const gpu::DeviceInfo& device) {
   for (u32 i = 0; i < e.size(); ++i) {
-    const auto add = plain_add(e, i);
-    if (!add) continue;
-    const auto [a, b] = add->sides;
-    if (!fuse_at(e, i, a, b, add->y, device)) fuse_at(e, i, b, a, add->y, device);
+    const auto add = scaled_add(e, i);
+    if (!add || fuse_at(e, i, *add, device)) continue;
+    if (add->times == 1) fuse_at(e, i, {add->b, add->a, add->y, 1}, device);
   }
 }
 
 }  // namespace
 
-const Pass offsets_pass{"linear-offsets", "weights of planes and offsets become one 4-bit linear", fuse};
+const Pass offsets_pass{"linear-offsets", "weights of planes, shifts and minima become one 4-bit linear", fuse};
 
 }  // namespace pteron::ops

@@ -1,11 +1,12 @@
 // What the kernels of 4-bit linears share. y = x · Wᵀ for one to three weights that stand one behind the other, in
 // blocks of 64 columns (q4_tiles.h). A lane is eight columns, as two streams of four: neighbouring columns or, if
-// PAIRED, the same four of two weights whose results go through `pair` (gate and up projection, or two planes of one
-// weight). The specialisation binds x, w and scales and gives what is optional:
-//   NORM       x is normalised first: x · rsqrt(mean(x²) + eps) · norm_at
-//   CORRECTED  adds Σ_g correction4(g) · Σ_{k∈g} x_k, which makes weights of another offset exact
-//   PLANES     the pair is two planes of one weight: only the first has a correction and a bias
-//   bias_at, scale4, residual_get, store0 … store2 (up to three outputs)
+// PAIRED, the same four of two weights. A weight is scale · (q + SHIFT) + minimum with a scale and perhaps a minimum for
+// each group. The specialisation binds x and w and gives what is optional:
+//   NORM                x is normalised first: x · rsqrt(mean(x²) + eps) · norm_at
+//   SWIGLU              the pair is gate and up projection
+//   PLANES              the pair is the high and the low bits of one weight, q = 16 · first + second
+//   MINIMA              there are minima
+//   scale_quad, minimum_quad, bias_quad, and store, which adds a residual and knows up to three outputs
 struct Params {
   count: u32,        // threads, where each has a lane of its own
   lanes: u32,
@@ -19,6 +20,10 @@ struct Params {
   columns: vec4u,    // of each part
 }
 @group(0) @binding(0) var<uniform> p: Params;
+
+const PAIRED = SWIGLU || PLANES;
+// Is something added to a result for the sums of x over groups?
+const CORRECTED = MINIMA || SHIFT > 0u;
 
 // Where the four columns of each stream are: a block, and a vec4 inside of it.
 struct Lane {
@@ -57,38 +62,24 @@ fn inverse_rms(squares: f32) -> f32 {
   return inverseSqrt(squares / f32(p.words * 8u) + p.eps);
 }
 
-// Four columns of a row of one of the outputs. The last block of an output may reach beyond its columns.
-fn put(part: u32, row: u32, column: u32, v: vec4f) {
-  let columns = p.columns[part];
-  for (var c = 0u; c < 4u; c++) {
-    if (row >= p.rows || column + c >= columns) {
-      return;
-    }
-    let at = row * columns + column + c;
-    if (part == 0u) {
-      store0(at, v[c] + residual_get(at));
-    } else if (part == 1u) {
-      store1(at, v[c]);
-    } else {
-      store2(at, v[c]);
-    }
-  }
-}
-
-// The sums of a lane's streams become results.
+// The sums of a lane's streams become results. The last block of an output may reach beyond its columns.
 fn finish(lane: u32, row: u32, sum0: vec4f, sum1: vec4f) {
-  let at = lane_at(lane);
-  let v0 = sum0 + bias_at(at.first.x * 16u + at.first.y);
-  var v1 = sum1;
-  if (!PLANES) {
-    v1 += bias_at(at.second.x * 16u + at.second.y);
+  if (row >= p.rows) {
+    return;
   }
-  if (PAIRED) {
-    put(0u, row, lane * 4u, pair(v0, v1));
+  let at = lane_at(lane);
+  let v0 = sum0 + bias_quad(at.first.x * 16u + at.first.y);
+  if (PLANES) {
+    store(0u, row, lane, v0);
+    return;
+  }
+  let v1 = sum1 + bias_quad(at.second.x * 16u + at.second.y);
+  if (SWIGLU) {
+    store(0u, row, lane, swiglu(v0, v1));
     return;
   }
   let part = u32(lane >= p.ends.x) + u32(lane >= p.ends.y);
   let start = select(0u, p.ends[max(part, 1u) - 1u], part > 0u);
-  put(part, row, (lane - start) * 8u, v0);
-  put(part, row, (lane - start) * 8u + 4u, v1);
+  store(part, row, (lane - start) * 2u, v0);
+  store(part, row, (lane - start) * 2u + 1u, v1);
 }

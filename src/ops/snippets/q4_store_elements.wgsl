@@ -6,11 +6,11 @@ fn store(part: u32, row: u32, quad: u32, v: vec4f) {
     if (column < columns) {
       let at = row * columns + column;
       if (part == 0u) {
-        store0(at, v[c] + residual_get(at));
+        y0_put(at, y0_units(v[c] + residual_get(at)));
       } else if (part == 1u) {
-        store1(at, v[c]);
+        y1_put(at, y1_units(v[c]));
       } else {
-        store2(at, v[c]);
+        y2_put(at, y2_units(v[c]));
       }
     }
   }

@@ -37,6 +37,7 @@ struct Scheduler::Active {
     return {};
   }
   void deliver(Metrics& metrics);
+  Status deliver_ready(Metrics& metrics);
 };
 
 void Scheduler::Active::deliver(Metrics& metrics) {
@@ -55,6 +56,16 @@ void Scheduler::Active::deliver(Metrics& metrics) {
   stats.answer_tokens = answer->stats().answer_tokens;
   job.listener->on_done(answer->reason(), stats);
   over = true;
+}
+
+// What a step has given, and tokens that need no further run.
+Status Scheduler::Active::deliver_ready(Metrics& metrics) {
+  deliver(metrics);
+  while (!over && answer->ready() > 0 && job.listener->wanted()) {
+    TRY_DO(step());
+    deliver(metrics);
+  }
+  return {};
 }
 
 Scheduler::Scheduler(ModelTable& models, Metrics& metrics, SchedulerOptions options)
@@ -220,13 +231,13 @@ Status Scheduler::read_chunk(Active& active) {
 // Reads the rest of the prompt, which gives the first token.
 Status Scheduler::begin_answer(Active& active) {
   if (!active.answer) {
+    active.job.options.speculate = options_.speculate;
     TRY(Generation answer,
         Generation::start(active.job.model->model, *active.session, active.job.prompt, std::move(active.job.options)));
     active.answer.emplace(std::move(answer));
   }
   TRY_DO(active.step());
-  active.deliver(metrics_);
-  return {};
+  return active.deliver_ready(metrics_);
 }
 
 void Scheduler::decode(std::span<Active* const> answers) {
@@ -250,7 +261,7 @@ void Scheduler::decode_together(const ModelPtr& model, std::span<Active* const> 
   if (batch) Generation::step(*batch, turns);
   for (size_t i = 0; i < answers.size(); ++i) {
     answers[i]->note(batch ? std::move(turns[i].status) : answers[i]->step());
-    if (!answers[i]->error) answers[i]->deliver(metrics_);
+    if (!answers[i]->error) answers[i]->note(answers[i]->deliver_ready(metrics_));
   }
 }
 
@@ -288,6 +299,10 @@ void Scheduler::settle() {
 }
 
 void Scheduler::end(Active& active) {
+  if (active.answer) {
+    metrics_.drafted_tokens += active.answer->stats().drafted_tokens;
+    metrics_.held_tokens += active.answer->stats().held_tokens;
+  }
   active.answer.reset();
   if (active.session && !active.dropped) cache_.release(active.job.model, std::move(active.session), bytes_in_use());
 }

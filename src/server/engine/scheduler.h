@@ -15,9 +15,10 @@
 namespace pteron::server {
 
 struct SchedulerOptions {
-  u32 parallel = 4;  // jobs that take turns
-  u32 queue = 64;    // jobs that wait
-  u32 chunk = 64;    // tokens of a prompt in a step
+  u32 parallel = 4;        // jobs that take turns
+  u32 queue = 64;          // jobs that wait
+  u32 chunk = 64;          // tokens of a prompt in a step
+  bool speculate = false;  // answers that are written alone draft
   u64 kv_memory = u64(1) << 30;
   std::chrono::milliseconds ping{10'000};  // how often those who wait hear something
   std::shared_ptr<DiskCache> disk;         // where states go that have no place in memory; none: they are dropped

@@ -80,17 +80,21 @@ void Generator::gated(u32 x, const Sizes& sizes, u32 columns) {
   for (u32 id : {g, u, s, silu}) find(id)->read = true;
 }
 
-// The sum of two linears of the same input, as an 8-bit weight is written.
+// The sum of two linears of the same input, mostly as an 8-bit weight is written: the second counts 16-fold and has the
+// scales of the first.
 void Generator::planes(u32 x, const Sizes& sizes, u32 columns) {
   Sizes out = sizes;
   out.back() = {columns};
-  const Weight high = weight(columns, sizes.back().size), low = weight(columns, sizes.back().size);
-  const u32 a = linear_q4(x, sizes, high, choices_.percent(20)), b = linear_q4(x, sizes, low, choices_.percent(10));
+  const Weight low = weight(columns, sizes.back().size);
+  Weight high = weight(columns, sizes.back().size);
+  if (high.group == low.group && choices_.percent(80)) high.scales = low.scales;
+  const u32 a = linear_q4(x, sizes, low, choices_.percent(20)), b = linear_q4(x, sizes, high, choices_.percent(10));
   find(a)->read = find(b)->read = true;
-  op("aten.add.Tensor", {a, b, integer(1), result(DType::f32, out)});
+  op("aten.add.Tensor", {a, b, integer(choices_.percent(80) ? 16 : 1), result(DType::f32, out)});
 }
 
-// A linear and an offset for each group of its weight: a product with the sums of x's groups.
+// A linear and an offset for each group of its weight: a product of the sums of x's groups with its scales, or with
+// minima.
 void Generator::offsets(u32 x, const Sizes& sizes, u32 columns) {
   const Weight w = weight(columns, sizes.back().size);
   if (w.depth % w.group != 0) return;
@@ -104,10 +108,15 @@ void Generator::offsets(u32 x, const Sizes& sizes, u32 columns) {
   op("aten.view_copy.default", {x, size_list(cut), groups});
   if (choices_.percent(10)) mutate();
   op("aten.sum.dim_IntList", {groups, b_.ints({-1}), b_.boolean(false), null(), sum});
-  const u32 table = name_of(constant(DType::f32, {{columns}, {w.depth / w.group}})),
-            part = result(DType::f32, out, false);
-  op("aten.linear.default", {sum, table, null(), part});
-  op("aten.add.Tensor", either(y, part, {integer(1), result(DType::f32, out)}));
+  const u32 part = result(DType::f32, out, false);
+  if (sums.size() == 2 && choices_.percent(40)) {
+    op("aten.mm.default", {sum, name_of(w.scales), part});
+    op("aten.add.Tensor", {y, part, integer(8), result(DType::f32, out)});
+  } else {
+    const u32 table = name_of(constant(DType::f32, {{columns}, {w.depth / w.group}}));
+    op("aten.linear.default", {sum, table, null(), part});
+    op("aten.add.Tensor", either(y, part, {integer(1), result(DType::f32, out)}));
+  }
   for (u32 id : {y, groups, sum, part}) find(id)->read = true;
 }
 

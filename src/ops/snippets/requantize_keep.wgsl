@@ -1,0 +1,3 @@
+fn combine(a: f32, i: u32) -> f32 {
+  return a;
+}

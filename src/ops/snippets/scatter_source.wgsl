@@ -1,0 +1,3 @@
+fn source_at(i: u32) -> V {
+  return V(source_get(i));
+}

@@ -1,0 +1,3 @@
+fn swiglu(gate: vec4f, up: vec4f) -> vec4f {
+  return gate / (1.0 + exp(-gate)) * up;
+}
