@@ -23,6 +23,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __GNUC__ /* what a library shows, however the rest of it is compiled */
+#pragma GCC visibility push(default)
+#endif
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -230,6 +233,9 @@ pteron_status pteron_session_logits(pteron_session* session, const uint32_t* tok
 
 #ifdef __cplusplus
 }
+#endif
+#ifdef __GNUC__
+#pragma GCC visibility pop
 #endif
 
 #endif

@@ -8,7 +8,7 @@ MAGIC_64 = 0xFEEDFACF
 PROCESSORS = {0x0100000C: "arm64", 0x01000007: "x86_64"}
 KINDS = {2: "program", 6: "library"}
 LOAD_DYLIB, ID_DYLIB, RPATH, SYMTAB, SIGNATURE, BUILD_VERSION = 0xC, 0xD, 0x8000001C, 0x2, 0x1D, 0x32
-EXTERNAL, TYPE, UNDEFINED, DEBUG = 0x01, 0x0E, 0x0, 0xE0
+EXTERNAL, PRIVATE, TYPE, UNDEFINED, DEBUG = 0x01, 0x10, 0x0E, 0x0, 0xE0
 
 
 @dataclass
@@ -32,7 +32,7 @@ def read_symbols(data: bytes, at: int, out: File) -> None:
     symbols, count, strings, _ = struct.unpack_from("<4I", data, at + 8)
     for i in range(count):
         name, kind = struct.unpack_from("<IB", data, symbols + 16 * i)
-        if kind & DEBUG or not kind & EXTERNAL:
+        if kind & (DEBUG | PRIVATE) or not kind & EXTERNAL:
             continue
         (out.undefined if kind & TYPE == UNDEFINED else out.defined).add(text_at(data, strings + name))
 
