@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "support/forwarding_device.h"
 
+#include <algorithm>
+
 namespace pteron::test {
 
 class ForwardingDevice::Batch final : public PipelineBatch {
@@ -50,16 +52,23 @@ Result<gpu::Id> ForwardingDevice::make_commands(const gpu::Submission& submissio
   TRY(auto commands, inner_->record(submission));
   const gpu::Id id = commands.handle.id();
   const std::scoped_lock lock(mutex_);
-  if (id != 0) commands_.emplace(id, std::move(commands));
+  if (id != 0) commands_.push_back(std::move(commands));
   return id;
 }
 
+gpu::Commands ForwardingDevice::take_commands(gpu::Id id) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = std::ranges::find(commands_, id, [](const gpu::Commands& c) { return c.handle.id(); });
+  if (found == commands_.end()) return {};
+  gpu::Commands out = std::move(*found);
+  commands_.erase(found);
+  return out;
+}
+
 Status ForwardingDevice::submit_commands(gpu::Id id) {
-  std::unique_lock lock(mutex_);
-  auto commands = commands_.extract(id);
-  lock.unlock();
+  gpu::Commands commands = take_commands(id);
   if (!commands) return internal_error("commands are submitted that were not recorded, or twice");
-  return inner_->submit(std::move(commands.mapped()));
+  return inner_->submit(std::move(commands));
 }
 
 u64 ForwardingDevice::buffer_size(gpu::Id id) const {

@@ -6,6 +6,7 @@
 
 #include <mutex>
 #include <unordered_map>
+#include <vector>
 
 namespace pteron::test {
 
@@ -31,10 +32,11 @@ class ForwardingDevice : public gpu::Device {
   void destroy_buffer(gpu::Id id) override { drop(buffers_, id); }
   void destroy_pipeline(gpu::Id id) override { drop(pipelines_, id); }
   void destroy_bind_group(gpu::Id id) override { drop(bind_groups_, id); }
-  void destroy_commands(gpu::Id id) override { drop(commands_, id); }
+  void destroy_commands(gpu::Id id) override { take_commands(id); }
   u64 buffer_size(gpu::Id id) const override;
 
  private:
+  gpu::Commands take_commands(gpu::Id id);
   class Batch;
   template <class T>
   using Table = std::unordered_map<gpu::Id, T>;
@@ -57,7 +59,7 @@ class ForwardingDevice : public gpu::Device {
   Table<gpu::Buffer> buffers_;
   Table<gpu::Pipeline> pipelines_;
   Table<gpu::BindGroup> bind_groups_;
-  Table<gpu::Commands> commands_;  // until they are submitted
+  std::vector<gpu::Commands> commands_;  // until they are submitted; steps must not allocate for them
 };
 
 }  // namespace pteron::test

@@ -120,15 +120,39 @@ void Generator::offsets(u32 x, const Sizes& sizes, u32 columns) {
   for (u32 id : {y, groups, sum, part}) find(id)->read = true;
 }
 
-// A 4-bit table that tokens look up; often also a linear's weight.
+// A 4-bit table that tokens look up; often also a linear's weight. It may have a second plane and, for each group, a
+// multiple of the scale or a minimum.
 void Generator::table_q4() {
-  const u32 vocabulary = 3 + choices_.below(9), depth = 16;
-  const u32 table = name_of(choices_.percent(50) ? weight(vocabulary, depth).bytes
-                                                 : constant(DType::u8, {{vocabulary}, {depth / 2}}, {Fill::bytes}));
-  const u32 scales = name_of(constant(DType::f32, {{vocabulary}, {2}}, {Fill::scales}));
+  const u32 vocabulary = 3 + choices_.below(9), depth = 16, group = 8;
+  const Sizes sizes{{rows_, is_live_}, {depth}};
+  const u32 scales = name_of(constant(DType::f32, {{vocabulary}, {depth / group}}, {Fill::scales}));
   const u32 tokens = input(DType::i32, {{rows_, is_live_}}, {Fill::indices, vocabulary});
-  op("et_vk.embedding_q4gsw.default",
-     {table, scales, integer(8), tokens, b_.boolean(true), result(DType::f32, {{rows_, is_live_}, {depth}})});
+  const auto look_up = [&] {
+    const u32 table = name_of(choices_.percent(50) ? weight(vocabulary, depth).bytes
+                                                   : constant(DType::u8, {{vocabulary}, {depth / 2}}, {Fill::bytes}));
+    const u32 found = result(DType::f32, sizes);
+    op("et_vk.embedding_q4gsw.default", {table, scales, integer(group), tokens, b_.boolean(true), found});
+    return found;
+  };
+  u32 y = look_up();
+  if (choices_.percent(40)) {
+    const u32 high = look_up(), sum = result(DType::f32, sizes);
+    op("aten.add.Tensor", {y, high, integer(choices_.percent(80) ? 16 : 1), sum});
+    find(y)->read = find(high)->read = true;
+    y = sum;
+  }
+  if (choices_.percent(50)) return;
+  const Sizes each{{rows_, is_live_}, {depth / group}}, cut{{rows_, is_live_}, {depth / group}, {group}};
+  const Sizes one{{rows_, is_live_}, {depth / group}, {1}};
+  const bool shifts = choices_.percent(50);
+  const u32 table = shifts ? scales : name_of(constant(DType::f32, {{vocabulary}, {depth / group}}));
+  const u32 groups = result(DType::f32, cut, false), rows = result(DType::f32, each, false);
+  op("aten.view_copy.default", {y, size_list(cut), groups});
+  op("aten.embedding.default", {table, tokens, integer(-1), b_.boolean(false), b_.boolean(false), rows});
+  const u32 wide = result(DType::f32, one, false);
+  op("aten.view_copy.default", {rows, size_list(one), wide});
+  op("aten.add.Tensor", {groups, wide, integer(shifts ? 8 : 1), result(DType::f32, cut)});
+  for (u32 id : {y, groups, rows, wide}) find(id)->read = true;
 }
 
 }  // namespace pteron::differential
