@@ -4,8 +4,7 @@
 #include "convert/convert.h"
 #include "gpu/language_model.h"
 #include "gpu/llama.h"
-
-#include <cmath>
+#include "support/relative_error.h"
 
 namespace pteron::test {
 namespace {
@@ -24,16 +23,6 @@ std::vector<u32> tokens() {
   for (const std::vector<u32>& call : manifest()["calls"].get<std::vector<std::vector<u32>>>())
     out.insert(out.end(), call.begin(), call.end());
   return out;
-}
-
-// Of the differences to the numbers, both as root mean squares.
-f64 relative_error(std::span<const f32> actual, std::span<const f32> expected) {
-  f64 error = 0, size = 0;
-  for (size_t i = 0; i < expected.size(); ++i) {
-    error += std::pow(f64(actual[i]) - f64(expected[i]), 2);
-    size += std::pow(f64(expected[i]), 2);
-  }
-  return std::sqrt(error / size);
 }
 
 class BatchFormats : public testing::TestWithParam<nlohmann::json> {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // KV caches in half precision, by option.
 #include "gpu/llama.h"
+#include "support/relative_error.h"
 
 #include <pteron/inspect.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace pteron::test {
 namespace {
@@ -16,16 +16,6 @@ LoadOptions with_half_caches() {
   LoadOptions options;
   options.f16_kv_cache = true;
   return options;
-}
-
-// Of the differences to the numbers, both as root mean squares.
-f64 relative_error(std::span<const f32> actual, std::span<const f32> expected) {
-  f64 error = 0, size = 0;
-  for (size_t i = 0; i < expected.size(); ++i) {
-    error += std::pow(f64(actual[i]) - f64(expected[i]), 2);
-    size += std::pow(f64(expected[i]), 2);
-  }
-  return std::sqrt(error / size);
 }
 
 size_t arg_max(std::span<const f32> values) { return size_t(std::ranges::max_element(values) - values.begin()); }

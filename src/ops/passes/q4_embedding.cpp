@@ -21,6 +21,7 @@ struct Q4Table {
     const auto fixed = [&](ValueId id, DType dtype) { return e.is_fixed(id) && e.tensor(id)->dtype == dtype; };
     const Shape& shape = e.tensor(weights[0])->max;
     if (shape.rank() != 2 || shape.dim(1) % 4 != 0 || shape.numel() == 0 || group <= 0) return false;
+    if (shape.dim(1) * 2 % group != 0) return false;
     const Shape wanted{shape.dim(0), u32(shape.dim(1) * 2 / group)};
     if (!std::ranges::all_of(weights, [&](ValueId w) { return fixed(w, DType::u8) && e.tensor(w)->max == shape; }))
       return false;
@@ -70,11 +71,20 @@ bool add_plane(const Rewriter& e, Q4Table& low, ValueId value) {
   return true;
 }
 
+// Is this a row of the table for each token, in groups? Axes of tokens that could change places are left alone.
+bool is_in_groups(const Rewriter& e, const Q4Table& table, const Shape& shape) {
+  Shape wanted = e.tensor(table.tokens)->max;
+  const auto is_long = [](u32 size) { return size > 1; };
+  if (wanted.rank() + 2 != shape.rank() || std::ranges::count_if(wanted, is_long) > 1) return false;
+  wanted.push_back(e.tensor(table.scales)->max.dim(-1));
+  wanted.push_back(u32(table.group));
+  return wanted == shape;
+}
+
 // table + times · embedding(scales or minima), one for each group
 bool add_rows(const Rewriter& e, Q4Table& table, const ScaledAdd& add) {
   const Shape& shape = e.tensor(add.y)->max;
-  if (shape.rank() < 2 || shape.dim(-1) != table.group || !(e.tensor(add.a)->max == shape) || table.minima != no_value)
-    return false;
+  if (!is_in_groups(e, table, shape) || !(e.tensor(add.a)->max == shape) || table.minima != no_value) return false;
   Shape per_group = shape;
   per_group[shape.rank() - 1] = 1;
   const auto [from, copies] = e.private_source(add.b);

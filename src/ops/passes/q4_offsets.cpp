@@ -60,7 +60,8 @@ std::optional<GroupProduct> group_product(const Rewriter& e, const Q4Node& node,
     const ValueId wide = slice->arg("x");
     const auto axis = e.integer(slice->arg("axis"));
     const bool first_columns = axis && (*axis == -1 || *axis == i64(e.tensor(wide)->max.rank()) - 1) &&
-                               e.integer(slice->arg("start")) == 0 && e.integer(slice->arg("step")) == 1;
+                               e.integer(slice->arg("start")) == 0 && e.integer(slice->arg("end")) &&
+                               e.integer(slice->arg("step")) == 1;
     if (!first_columns) return std::nullopt;
     ops.push_back(*index);
     from = wide;
@@ -103,7 +104,9 @@ std::optional<Addend> add_minima(const Rewriter& e, Q4Node& node, ValueId value)
 
 bool fuse_at(Rewriter& e, u32 at, const ScaledAdd& add, const gpu::DeviceInfo& device) {
   auto found = private_linear(e, add.a);
-  if (!found || !(e.tensor(found->node.outputs[0])->max == e.tensor(add.y)->max)) return false;
+  const Shape& result = e.tensor(add.y)->max;
+  if (!found || !(e.tensor(found->node.outputs[0])->max == result)) return false;
+  if (e.tensor(add.b)->max.numel() != result.numel()) return false;  // a column or a row for all of them
   std::optional<Addend> addend;
   if (add.times == high_plane) addend = add_plane(e, found->node, found->op, add.b);
   if (!addend) addend = add_shift(e, found->node, add.b, add.times);

@@ -115,7 +115,15 @@ void Generator::offsets(u32 x, const Sizes& sizes, u32 columns) {
   } else {
     const u32 table = name_of(constant(DType::f32, {{columns}, {w.depth / w.group}}));
     op("aten.linear.default", {sum, table, null(), part});
-    op("aten.add.Tensor", either(y, part, {integer(1), result(DType::f32, out)}));
+    u32 added = part;
+    if (choices_.percent(20)) {  // the first column, for all of them
+      Sizes first = out;
+      first.back() = {1};
+      added = result(DType::f32, first, false);
+      op("aten.slice_copy.Tensor", {part, integer(u32(out.size()) - 1), integer(0), integer(1), integer(1), added});
+      find(added)->read = true;
+    }
+    op("aten.add.Tensor", either(y, added, {integer(1), result(DType::f32, out)}));
   }
   for (u32 id : {y, groups, sum, part}) find(id)->read = true;
 }
@@ -142,8 +150,11 @@ void Generator::table_q4() {
     y = sum;
   }
   if (choices_.percent(50)) return;
-  const Sizes each{{rows_, is_live_}, {depth / group}}, cut{{rows_, is_live_}, {depth / group}, {group}};
-  const Sizes one{{rows_, is_live_}, {depth / group}, {1}};
+  const Sizes each{{rows_, is_live_}, {depth / group}};
+  Sizes cut = each, one = each;
+  if (!is_live_ && choices_.percent(30)) cut = one = {{rows_ * depth / group}};  // another shape of the same
+  cut.push_back({group});
+  one.push_back({1});
   const bool shifts = choices_.percent(50);
   const u32 table = shifts ? scales : name_of(constant(DType::f32, {{vocabulary}, {depth / group}}));
   const u32 groups = result(DType::f32, cut, false), rows = result(DType::f32, each, false);
