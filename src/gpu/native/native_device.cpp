@@ -135,6 +135,9 @@ void NativeDevice::destroy_buffer(Id id) {
       reads_.erase(read);
     }
   }
+  // Its memory goes as soon as the GPU is done with it, although commands that were recorded and are not needed any
+  // more may still name it.
+  wgpuBufferDestroy(buffer_of(id));
   wgpuBufferRelease(buffer_of(id));
 }
 
