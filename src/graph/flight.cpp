@@ -28,8 +28,11 @@ Flight::Flight(std::shared_ptr<const LoadedGraph> loaded, WorkingMemory& memory)
 }
 
 bool Flight::is_listed(const Planner& planner, Lanes lanes) const {
-  return listing_.is_valid && listing_.version == planner.version() &&
-         std::ranges::equal(listing_.states, lanes, {}, {}, &State::id);
+  if (!listing_.is_valid || listing_.version != planner.version() || listing_.bound.size() != lanes.size())
+    return false;
+  for (u32 lane = 0; lane < lanes.size(); ++lane)
+    if (listing_.bound[lane] != memory_.bound_id(*lanes[lane], lane)) return false;
+  return true;
 }
 
 Status Flight::list_dispatches(const Planner& planner, Lanes lanes, const OutputSet& wanted) {
@@ -48,8 +51,8 @@ Status Flight::list_dispatches(const Planner& planner, Lanes lanes, const Output
   }
   divide(planner);
   listing_.version = planner.version();
-  listing_.states.clear();
-  for (const State* state : lanes) listing_.states.push_back(state->id());
+  listing_.bound.clear();
+  for (u32 lane = 0; lane < lanes.size(); ++lane) listing_.bound.push_back(memory_.bound_id(*lanes[lane], lane));
   listing_.wanted = wanted;
   listing_.is_valid = true;
   return {};

@@ -58,7 +58,7 @@ class Flight {
   // What the list of dispatches was made for.
   struct Listing {
     u64 version = 0;
-    std::vector<u64> states;
+    std::vector<u64> bound;  // by lane: WorkingMemory::bound_id
     OutputSet wanted;
     bool is_valid = false;
   };

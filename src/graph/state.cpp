@@ -9,6 +9,9 @@ namespace pteron::graph {
 namespace {
 
 constexpr u64 least_step = 256;
+// A conversation alone, and in a few batches: everyone who joins or leaves makes it another lane of another number of
+// lanes, and groups for all of these would take more memory than the caches.
+constexpr size_t most_bound = 4;
 
 // A conversation takes the memory that it needs: caches grow by an eighth, so that copying them is never more than a
 // small part of the work.
@@ -143,15 +146,16 @@ u64 State::bytes() const {
   return sum;
 }
 
-const State::BindGroups* State::bound_to(const std::shared_ptr<const void>& owner) const {
+const State::Bound* State::bound_to(const std::shared_ptr<const void>& owner) const {
   for (const Bound& bound : bound_)
-    if (!bound.owner.owner_before(owner) && !owner.owner_before(bound.owner)) return &bound.groups;
+    if (!bound.owner.owner_before(owner) && !owner.owner_before(bound.owner)) return &bound;
   return nullptr;
 }
 
-const State::BindGroups& State::keep_bound(const std::shared_ptr<const void>& owner, BindGroups groups) {
+void State::keep_bound(const std::shared_ptr<const void>& owner, std::vector<gpu::BindGroup> groups) {
   std::erase_if(bound_, [](const Bound& bound) { return bound.owner.expired(); });
-  return bound_.emplace_back(owner, std::move(groups)).groups;
+  if (bound_.size() >= most_bound) bound_.erase(bound_.begin());
+  bound_.emplace_back(owner, std::move(groups), new_id());
 }
 
 }  // namespace pteron::graph

@@ -34,11 +34,15 @@ class State {
   Status read(u64 positions, MutableBytes into) const;
   Status write(u64 positions, Bytes bytes);
 
-  // Bind groups with these buffers, kept for whoever made them until he is gone or a buffer is replaced. Nothing if
-  // there are none for him.
-  using BindGroups = std::vector<gpu::BindGroup>;
-  const BindGroups* bound_to(const std::shared_ptr<const void>& owner) const;
-  const BindGroups& keep_bound(const std::shared_ptr<const void>& owner, BindGroups groups);
+  // Bind groups with these buffers, kept for whoever made them: for the last few, as long as they are there and no
+  // buffer is replaced. Nothing if there are none for him.
+  struct Bound {
+    std::weak_ptr<const void> owner;
+    std::vector<gpu::BindGroup> groups;
+    u64 id = 0;  // another one for groups that were made again
+  };
+  const Bound* bound_to(const std::shared_ptr<const void>& owner) const;
+  void keep_bound(const std::shared_ptr<const void>& owner, std::vector<gpu::BindGroup> groups);
 
  private:
   explicit State(std::shared_ptr<const LoadedGraph> loaded) : loaded_(std::move(loaded)) {}
@@ -49,14 +53,9 @@ class State {
   u64 kept_bytes(u32 index, u64 positions) const;
   Status replace(u32 index, u64 bytes);
 
-  struct Bound {
-    std::weak_ptr<const void> owner;
-    BindGroups groups;
-  };
-
   std::shared_ptr<const LoadedGraph> loaded_;
   std::vector<gpu::Buffer> buffers_;  // by CompiledGraph::states
-  std::vector<Bound> bound_;
+  std::vector<Bound> bound_;          // the oldest first
   u64 id_ = 0;
 };
 

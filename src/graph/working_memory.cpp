@@ -59,12 +59,22 @@ Status WorkingMemory::allocate() {
   for (ValueId id : c_.graph.inputs)
     if (c_.storage[id].kind == StorageKind::transient) largest = std::max(largest, c_.storage[id].bytes);
   large_.resize(largest);
-  u32 groups = 0;
-  for (const OpPlan& op : c_.ops) {
-    first_group_.push_back(groups);
-    groups += u32(op.variants.size());
-  }
+  place_groups();
   return {};
+}
+
+// A state keeps no more than its own groups: with many lanes they are few among all.
+void WorkingMemory::place_groups() {
+  std::vector<u32> with_state(c_.graph.lanes, 0);
+  u32 without = 0;
+  for (u32 op = 0; op < c_.ops.size(); ++op) {
+    first_place_.push_back(u32(places_.size()));
+    for (const Variant& variant : c_.ops[op].variants) {
+      const bool touches = touches_state(c_, variant);
+      u32& next = touches ? with_state[c_.graph.ops[op].lane.value_or(0)] : without;
+      places_.push_back({touches, next++});
+    }
+  }
 }
 
 u64 WorkingMemory::bytes() const {
@@ -107,19 +117,25 @@ Status WorkingMemory::bind(State& state, u32 lane) {
   return {};
 }
 
+u64 WorkingMemory::bound_id(const State& state, u32 lane) const {
+  const State::Bound* bound = state.bound_to(identities_[lane]);
+  return bound ? bound->id : state.id();
+}
+
 // Of the variants with the state of a lane, or of those without state.
-Result<State::BindGroups> WorkingMemory::bind_groups(const State* state, u32 lane) const {
-  State::BindGroups out;
-  for (u32 op = 0; op < c_.ops.size(); ++op)
-    for (const Variant& variant : c_.ops[op].variants) {
-      gpu::BindGroup& group = out.emplace_back();
-      if (touches_state(c_, variant) != (state != nullptr)) continue;
-      if (state && c_.graph.ops[op].lane.value_or(0) != lane) continue;
+Result<std::vector<gpu::BindGroup>> WorkingMemory::bind_groups(const State* state, u32 lane) const {
+  std::vector<gpu::BindGroup> out;
+  for (u32 op = 0; op < c_.ops.size(); ++op) {
+    if (state && c_.graph.ops[op].lane.value_or(0) != lane) continue;
+    for (u32 i = 0; i < c_.ops[op].variants.size(); ++i) {
+      if (places_[first_place_[op] + i].with_state != (state != nullptr)) continue;
+      const Variant& variant = c_.ops[op].variants[i];
       auto made =
           within(bind(op, variant, loaded_->pipelines[variant.pipeline]->id(), state), describe(c_.graph.ops[op]));
       if (!made) return Failure(std::move(made.error()));
-      group = *std::move(made);
+      out.push_back(*std::move(made));
     }
+  }
   return out;
 }
 
@@ -140,10 +156,10 @@ Result<gpu::Dispatch> WorkingMemory::resolve(const PlannedDispatch& planned, Lan
   const State& state = *lanes[lane];
   gpu::Dispatch out;
   if (planned.number < variants.size()) {
-    const u32 index = first_group_[planned.op] + planned.number;
-    const gpu::BindGroup& group = groups_[index] ? groups_[index] : (*state.bound_to(identities_[lane]))[index];
+    const Group at = places_[first_place_[planned.op] + planned.number];
+    const auto& groups = at.with_state ? state.bound_to(identities_[lane])->groups : groups_;
     out.pipeline = loaded_->pipelines[variants[planned.number].pipeline]->id();
-    out.bind_group = group.id();
+    out.bind_group = groups[at.index].id();
   } else {
     TRY(out, resolve_late(planned.op, *planned.variant, state));
   }

@@ -22,6 +22,8 @@ class WorkingMemory {
 
   // Makes sure that there are bind groups with the state of a lane. Those without state are made once.
   Status bind(State& state, u32 lane);
+  // Stands for the groups that are bound now.
+  u64 bound_id(const State& state, u32 lane) const;
   // Ready to be submitted, on states that were bound.
   Result<gpu::Dispatch> resolve(const PlannedDispatch& planned, Lanes lanes);
 
@@ -46,7 +48,8 @@ class WorkingMemory {
 
   explicit WorkingMemory(std::shared_ptr<const LoadedGraph> loaded);
   Status allocate();
-  Result<State::BindGroups> bind_groups(const State* state, u32 lane) const;
+  void place_groups();
+  Result<std::vector<gpu::BindGroup>> bind_groups(const State* state, u32 lane) const;
   Result<gpu::BindGroup> bind(u32 op, const Variant& variant, gpu::Id pipeline, const State* state) const;
   Result<Range> locate(u32 op, const Operand& operand, const State* state) const;
   Result<Range> locate_constant(u32 index, u64 offset, u64 size) const;
@@ -61,9 +64,14 @@ class WorkingMemory {
   Arena arena_;
   gpu::Buffer arena_buffer_, faults_, staging_;
   std::vector<gpu::Buffer> pools_;
-  std::vector<u32> first_group_;  // by op: of its variants
-  State::BindGroups groups_;      // of variants without state
-  std::vector<std::byte> large_;  // converts large inputs
+  struct Group {
+    bool with_state;
+    u32 index;  // among those of its lane's state, or those without
+  };
+  std::vector<Group> places_;           // by variant of all ops
+  std::vector<u32> first_place_;        // by op: of its variants
+  std::vector<gpu::BindGroup> groups_;  // of variants without state
+  std::vector<std::byte> large_;        // converts large inputs
   std::vector<Late> late_;
   u64 uploaded_ = 0;
 };

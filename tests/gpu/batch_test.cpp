@@ -49,6 +49,7 @@ class Talks {
   size_t size() const { return talks_.size(); }
   Batch& batch() { return batch_; }
   void drop(size_t i) { talks_.erase(talks_.begin() + std::ptrdiff_t(i)); }
+  void rotate() { std::ranges::rotate(talks_, talks_.begin() + 1); }
 
   // A token for each.
   void step(i64 turn) {
@@ -218,6 +219,25 @@ TEST(Batch, SteadyStepsAllocateAndCreateNothing) {
   EXPECT_EQ(after.creates, before.creates);
   EXPECT_EQ(after.submits - before.submits, 20u);
   EXPECT_LE(after.writes - before.writes, 20u);
+}
+
+// Whoever joins or leaves makes others another lane.
+TEST(Batch, WhatIsBoundForLanesThatAConversationOnceWasDoesNotPileUp) {
+  constexpr i64 count = 6, turns = 3 * count;
+  Llama llama;
+  Talks talks(llama, count);
+  u64 bound = 0;
+  for (i64 turn = 0; turn < turns; ++turn, talks.rotate()) {
+    talks.step(turn);
+    if (turn == 3) bound = device().usage().bind_groups;
+    if (turn > 3) EXPECT_EQ(device().usage().bind_groups, bound) << "turn " << turn;
+  }
+  Llama alone;
+  (void)alone.logits(text(2, 13), 0);
+  std::vector<f32> expected;
+  for (i64 turn = 0; turn < turns; ++turn)
+    expected = alone.logits({(7 * turn + (2 + turns - turn) % count) % 256}, 13 + turn);
+  expect_alike(first_output(talks[2].method), expected);
 }
 
 TEST(Batch, MemoryIsThatOfItsRows) {
