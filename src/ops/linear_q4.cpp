@@ -95,17 +95,29 @@ Status run_lines(Plan& op, const Q4Linear& l, const Q4Rows& x) {
                     Spec().num("SIZE", size).num("UNROLL", unroll).num("ROWS", rows), rows);
 }
 
-// As few passes over the weights as rows need. Where the number of rows is not known before, four do for most.
-u32 rows_per_lane(const Plan& op, const Q4Linear& l, bool one_row) {
-  if (one_row) return 1;
+// As few passes over the weights as rows need. Where their number is not known before, threads that share what they
+// load have more of them.
+u32 rows_per_lane(Plan& op, const Q4Linear& l, bool share) {
   const u32 rows = rows_of(l);
-  if (!op.shape_is_fixed(l.x) || rows > few_rows) return 4;
-  return rows <= 2 ? 2 : rows <= 4 ? 4 : 8;
+  if (!share && op.branch(rows == 1)) return 1;
+  if (op.shape_is_fixed(l.x)) return rows <= 2 ? 2 : rows <= 4 ? 4 : 8;
+  return share && !op.branch(rows <= 4) ? 8 : 4;
 }
 
-// A processor: threads that have lanes of their own.
-Status run_lanes(Plan& op, const Q4Linear& l, const Q4Rows& x, bool one_row) {
-  const u32 rows = rows_of(l), words = depth_of(l) / 8, rows_per_thread = rows_per_lane(op, l, one_row);
+bool fits_uniform(const Plan& op, const Q4Linear& l, u32 rows) {
+  return u64(rows) * depth_of(l) * sizeof(f32) <= op.device().limits.max_uniform_binding_bytes;
+}
+
+// How many rows are read as constant memory, which costs a processor less than storage; none if their number is not
+// known before. Whole tiles, so that one kernel serves all numbers of rows of a tile.
+u32 uniform_rows(const Plan& op, const Q4Linear& l, u32 rows_per_thread) {
+  const u32 tiles = rows_per_thread == 1 ? 1 : op.shape_is_fixed(l.x) ? ceil_div(rows_of(l), rows_per_thread) : 0;
+  return fits_uniform(op, l, tiles * rows_per_thread) ? tiles * rows_per_thread : 0;
+}
+
+// A processor: threads that have lanes of their own, and may hand each other what they load of x.
+Status run_lanes(Plan& op, const Q4Linear& l, const Q4Rows& x, u32 rows_per_thread, bool share) {
+  const u32 rows = rows_of(l), words = depth_of(l) / 8;
   const u32 lanes_per_block = l.paired() ? 16 : 8, made = l.outputs();
   LaneParams params{.rows = rows,
                     .words = words,
@@ -120,10 +132,12 @@ Status run_lanes(Plan& op, const Q4Linear& l, const Q4Rows& x, bool one_row) {
   }
   for (u32 i = made; i < 3; ++i) params.ends[i] = params.lanes;
   params.count = params.lanes * ceil_div(rows, rows_per_thread);
-  const Q4Variant v = q4_variant(op, l, x, Spec().num("TM", rows_per_thread), false);
+  Spec spec = Spec().num("TM", rows_per_thread);
+  if (share) spec.flag("EIGHT_LANES", op.device().features.subgroup_min >= 8);
+  const Q4Variant v = q4_variant(op, l, x, spec, false);
   note_operations(op, l);
-  return op.dispatch({kernels::linear_q4_registers, v.spec}, v.bound(), std::as_bytes(std::span(&params, 1)),
-                     one_thread_per(params.count, 64));
+  return op.dispatch({share ? kernels::linear_q4_subgroups : kernels::linear_q4_registers, v.spec}, v.bound(),
+                     std::as_bytes(std::span(&params, 1)), one_thread_per(params.count, share ? 8 : 64));
 }
 
 Status check_part(Plan& op, const Q4Linear& l, const Q4Part& part) {
@@ -200,18 +214,21 @@ Status linear_q4(Plan& op, const Q4Linear& l) {
   }
   const Work work{rows_of(l), depth_of(l), columns_of(l.parts[0]), 1, true};
   TRY(const std::string_view route, choose_route(op, "linear_q4", work));
-  const bool fits_uniform =
-      l.x.dtype() == DType::f32 && u64(depth_of(l)) * 4 <= op.device().limits.max_uniform_binding_bytes;
-  const bool in_lanes = route == "registers";
-  const bool one_row = in_lanes && op.branch(rows_of(l) == 1);
-  const auto run = [&](const Q4Rows& x) { return in_lanes ? run_lanes(op, l, x, one_row) : run_lines(op, l, x); };
-  const bool normalises = one_row || (l.norm && !in_lanes && op.branch(rows_of(l) <= few_rows));
-  if (!l.norm || (normalises && fits_uniform))
-    return run({l.x, l.x.dtype(), one_row && fits_uniform, l.norm.has_value()});
+  const bool share = route == "subgroups", in_lanes = share || route == "registers";
+  const u32 rows_per_thread = in_lanes ? rows_per_lane(op, l, share) : 0;
+  const u32 uniform = in_lanes ? uniform_rows(op, l, rows_per_thread) : 0;
+  const auto run = [&](const Q4Rows& x) {
+    return in_lanes ? run_lanes(op, l, x, rows_per_thread, share) : run_lines(op, l, x);
+  };
+  const bool is_f32 = l.x.dtype() == DType::f32;
+  const bool normalises =
+      l.norm && is_f32 && (in_lanes ? uniform == 1 : fits_uniform(op, l, 1) && op.branch(rows_of(l) <= few_rows));
+  const bool is_whole = rows_per_thread == 1 || uniform == rows_of(l);
+  if (!l.norm || normalises) return run({l.x, l.x.dtype(), is_f32 && is_whole ? uniform : 0, normalises});
   // Every thread would normalise all rows again, so they are normalised once.
-  const Operand normalised = op.scratch(l.x.max().numel() * sizeof(f32));
+  const Operand normalised = op.scratch(std::max<u64>(l.x.max().numel(), u64(uniform) * depth_of(l)) * sizeof(f32));
   TRY_DO(rms_norm(op, l.x, *l.norm, normalised, l.eps));
-  return run({normalised, DType::f32});
+  return run({normalised, DType::f32, uniform});
 }
 
 static constexpr OpEntry entries[] = {

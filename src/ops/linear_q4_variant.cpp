@@ -88,11 +88,11 @@ Q4Variant q4_variant(Plan& op, const Q4Linear& l, const Q4Rows& x, const Spec& s
       .num("SHIFT", l.shift)
       .flag("SWIGLU", l.swiglu)
       .flag("PLANES", l.planes);
-  if (x.uniform)
-    v.spec.bind_uniform("x", "vec4f", depth / 4);
+  if (x.uniform > 0)
+    v.spec.bind_uniform("x", "vec4f", x.uniform * (depth / 4));
   else
     v.spec.bind_array("x", x.dtype == DType::f16 ? "vec4h" : "vec4f");
-  v.bind(x.uniform ? Operand(x.data.kind, x.data.index, 0, u64(depth) * 4) : x.data);
+  v.bind(x.uniform > 0 ? Operand(x.data.kind, x.data.index, 0, u64(x.uniform) * depth * 4) : x.data);
   bind_weights(op, l, v);
   v.spec.use(x.normalises ? "q4_norm" : "q4_no_norm");
   if (x.normalises) {

@@ -16,7 +16,7 @@ u32 blocks_of(const Q4Part& part);
 struct Q4Rows {
   Operand data;
   DType dtype;
-  bool uniform = false;     // one row, bound as constant memory
+  u32 uniform = 0;          // so many rows are bound as constant memory; 0: as storage
   bool normalises = false;  // by the kernel
 };
 

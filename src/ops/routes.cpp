@@ -29,6 +29,7 @@ constexpr Route table[] = {
     {"conv", "image", Route::any, false, nullptr},
     // Linears with 4-bit weights in tiles (linear_q4.h).
     {"linear_q4", "lines", Route::gpu, false, [](const Work&) { return true; }},
+    {"linear_q4", "subgroups", Route::cpu, true, [](const Work& w) { return w.rows > 1; }},
     {"linear_q4", "registers", Route::any, false, nullptr},
     // Attention (attention.h).
     {"attention", "group", Route::gpu, false, [](const Work& w) { return w.rows <= 128; }},
