@@ -9,6 +9,8 @@
 namespace pteron::server::http {
 namespace {
 
+constexpr size_t longest_line = 1024;  // between chunks
+
 bool is_token(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -144,21 +146,30 @@ RequestParser::State RequestParser::read_body(std::string& input) {
   return state_;
 }
 
+// What was read is taken away at once: a body may come in chunks of a byte.
 RequestParser::State RequestParser::read_chunks(std::string& input) {
+  std::string_view rest = input;
+  const State state = read_chunks(rest);
+  input.erase(0, input.size() - rest.size());
+  return state;
+}
+
+RequestParser::State RequestParser::read_chunks(std::string_view& rest) {
   for (;;) {
     if (chunk_ == Chunk::data) {
-      const size_t taken = std::min(chunk_left_, input.size());
-      request_.body.append(input, 0, taken);
-      input.erase(0, taken);
+      const size_t taken = std::min(chunk_left_, rest.size());
+      request_.body.append(rest, 0, taken);
+      rest.remove_prefix(taken);
       chunk_left_ -= taken;
       if (chunk_left_ > 0) return state_;
       chunk_ = Chunk::data_end;
     }
-    const size_t end = input.find("\r\n");
-    if (std::min(end, input.size()) > 1024) return fail(400, "a chunk's header is too long");
-    if (end == std::string::npos) return state_;
-    const std::string line = input.substr(0, end);
-    input.erase(0, end + 2);
+    const size_t end = rest.substr(0, longest_line + 2).find("\r\n");
+    if (end == std::string_view::npos && rest.size() >= longest_line + 2)
+      return fail(400, "a chunk's header is too long");
+    if (end == std::string_view::npos) return state_;
+    const std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(end + 2);
     if (chunk_ == Chunk::data_end) {
       if (!line.empty()) return fail(400, "a chunk is longer than it says");
       chunk_ = Chunk::size;

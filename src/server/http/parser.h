@@ -36,6 +36,7 @@ class RequestParser {
   bool read_framing();
   State read_body(std::string& input);
   State read_chunks(std::string& input);
+  State read_chunks(std::string_view& rest);
   bool read_chunk_size(std::string_view line);
 
   const Limits& limits_;
