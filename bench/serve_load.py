@@ -23,6 +23,8 @@ from serve import Load, Outcome, summary
 CLIENTS = (1, 2, 4, 8, 16)
 BESIDE = (1, 4)  # clients of both
 TOKENS = 16
+OBJECTS = (("resident_mib", "MiB"), ("gpu_mib", "MiB in GPU buffers"), ("gpu_buffers", "buffers"), ("gpu_bind_groups", "bind groups"),
+           ("files", "open files"), ("threads", "threads"))  # fmt: skip
 
 
 class Process:
@@ -92,16 +94,18 @@ def settled(server, load):
     """Objects once nothing is under way."""
     for _ in range(600):
         connection, answer = load.get("/metrics")
-        text = answer.read().decode()
+        metrics = dict(re.findall(r"^pteron_(\w+) (\d+)$", answer.read().decode(), re.M))
         connection.close()
-        if re.search(r"^pteron_active 0$", text, re.M) and re.search(r"^pteron_queued 0$", text, re.M):
+        if metrics["active"] == metrics["queued"] == "0":
             break
         time.sleep(0.05)
-    return server.objects()
+    counted = {name: int(metrics[name]) for name in ("gpu_buffers", "gpu_bind_groups", "gpu_pipelines", "idle_sessions")}
+    return {**server.objects(), "gpu_mib": round(int(metrics["gpu_bytes"]) / 2**20, 1), **counted}
 
 
 def mixed(requests):
-    """Bad requests, cut streams and good ones at once; every answer is compared with that of a calm run."""
+    """Bad requests, cut streams and good ones at once; every answer is compared with that of a calm run. The memory for states is full
+    before it begins, so that what there is then must be all that there is behind it."""
     with pteron("--kv-memory", 256) as server:
         load = Load(server.url, TOKENS)
         load.run(max(requests // 4, 40), 16)
@@ -142,9 +146,8 @@ def table(measured):
     load = measured["mixed"]
     checked = (
         f"\nThe mixed load: {load['good']} answers, {load['cut']} streams cut half-way and {load['bad']} bad requests of 16 clients, "
-        f"{len(load['problems'])} of them not as in a calm run. Before and after it the server had {load['before']['resident_mib']:.0f} and "
-        f"{load['after']['resident_mib']:.0f} MiB, {load['before']['files']} and {load['after']['files']} open files, "
-        f"{load['before']['threads']} and {load['after']['threads']} threads.\n"
+        f"{len(load['problems'])} of them not as in a calm run. Before and after it the server had "
+        + ", ".join(f"{load['before'][key]:.0f} and {load['after'][key]:.0f} {noun}" for key, noun in OBJECTS) + ".\n"
     )
     return head + "".join(lines) + checked
 

@@ -29,7 +29,7 @@ void Metrics::count_request(const std::string& path, int status) {
   ++requests_[{path, status}];
 }
 
-std::string Metrics::text(u32 connections) const {
+std::string Metrics::text(u32 connections, const std::optional<GpuUsage>& gpu) const {
   std::string out;
   const auto value = [&](std::string_view name, std::string_view type, std::string_view help, u64 number) {
     out += str("# HELP ", name, " ", help, "\n# TYPE ", name, " ", type, "\n", name, " ", number, "\n");
@@ -55,6 +55,12 @@ std::string Metrics::text(u32 connections) const {
   value("pteron_idle_sessions", "gauge", "States that are kept for their prompts.", idle_sessions);
   value("pteron_session_bytes", "gauge", "Bytes on the GPU of all states.", session_bytes);
   value("pteron_connections", "gauge", "Open connections.", connections);
+  if (gpu) {
+    value("pteron_gpu_buffers", "gauge", "Buffers on the GPU.", gpu->buffers);
+    value("pteron_gpu_bytes", "gauge", "Bytes of all buffers on the GPU.", gpu->buffer_bytes);
+    value("pteron_gpu_bind_groups", "gauge", "Bind groups on the GPU.", gpu->bind_groups);
+    value("pteron_gpu_pipelines", "gauge", "Compiled kernels on the GPU.", gpu->pipelines);
+  }
   first_token.write(out, "pteron_first_token_seconds", "From the request to the first token.");
   between_tokens.write(out, "pteron_between_tokens_seconds", "Between two tokens of an answer.");
   return out;

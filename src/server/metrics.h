@@ -2,12 +2,13 @@
 // What a server counts, as Prometheus reads it.
 #pragma once
 
-#include <pteron/types.h>
+#include <pteron/device.h>
 
 #include <array>
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 
 namespace pteron::server {
@@ -33,7 +34,7 @@ struct Metrics {
   Histogram first_token, between_tokens;
 
   void count_request(const std::string& path, int status);
-  std::string text(u32 connections) const;
+  std::string text(u32 connections, const std::optional<GpuUsage>& gpu) const;
 
  private:
   mutable std::mutex mutex_;

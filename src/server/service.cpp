@@ -126,7 +126,10 @@ void Service::health(const http::Request&, const std::shared_ptr<http::Reply>& r
 }
 
 void Service::metrics(const http::Request&, const std::shared_ptr<http::Reply>& reply) {
-  reply->send({.type = "text/plain; version=0.0.4", .body = metrics_.text(connections())});
+  std::optional<GpuUsage> gpu;  // all models share one
+  if (const ModelPtr model = models_.find(""))
+    if (const auto device = model->model.device()) gpu = device->usage();
+  reply->send({.type = "text/plain; version=0.0.4", .body = metrics_.text(connections(), gpu)});
 }
 
 void Service::page(const http::Request&, const std::shared_ptr<http::Reply>& reply) {
