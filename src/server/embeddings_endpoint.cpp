@@ -43,8 +43,8 @@ void Service::embeddings(const http::Request& request, const std::shared_ptr<htt
   const Fields fields(body);
   const std::string id = fields.text("model").value_or("");
   const EncoderPtr encoder = models_.find_encoder(id);
-  if (!encoder && models_.find(id))
-    refuse("model", "the model '", id, "' writes texts and has no embeddings; serve an encoder for them");
+  if (const ModelPtr other = encoder ? nullptr : models_.find(id))
+    refuse("model", "the model '", other->id, "' writes texts and has no embeddings; serve an encoder for them");
   if (!encoder)
     throw ApiError{.status = 404,
                    .message = str("the encoder '", id, "' does not exist; see /v1/models"),

@@ -111,7 +111,8 @@ void Service::completions(const http::Request& request, const std::shared_ptr<ht
   for (u32 i = 0; i < count; ++i) {
     const auto& prompt = wanted.prompts[i / wanted.choices];
     Job job{.model = wanted.model, .prompt = prompt.tokens, .options = wanted.options};
-    job.options.max_tokens = answer_length(wanted.max_tokens, prompt.tokens.size(), *wanted.model, options_.limits);
+    job.options.max_tokens =
+        answer_length(wanted.max_tokens, prompt.tokens.size(), *wanted.model, options_.limits, "prompt");
     job.options.sampling.seed += i % wanted.choices;
     job.listener = Answer::choice(answer, i, wanted.model, {.logprobs = logprobs}, i % wanted.choices == 0);
     jobs.push_back(std::move(job));

@@ -148,7 +148,10 @@ class BadInput(unittest.TestCase):
         self.assertEqual(self.server.request("GET", f"/v1/models/{NAME}")[2]["id"], NAME)
 
     def test_a_prompt_longer_than_the_context(self):
-        self.refused(self.ask(messages=[{"role": "user", "content": "word " * 500}]), code="context_length_exceeded")
+        for content, unit in (("word " * 500, "tokens"), ("word" * 200_000, "bytes")):
+            message = self.refused(self.ask(messages=[{"role": "user", "content": content}]), code="context_length_exceeded", param="messages")
+            self.assertRegex(message, rf"^the prompt has \d+ {unit}, but the context of")
+            self.refused({"prompt": content}, path="/v1/completions", code="context_length_exceeded", param="prompt")
 
     def test_hints_are_ignored(self):
         status, _, answer = self.server.post(CHAT, self.ask(prompt_cache_key="a", user="b", metadata={"c": "d"}, parallel_tool_calls=False, store=True, service_tier="auto", frobnicate=[1]))

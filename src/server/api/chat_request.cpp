@@ -80,9 +80,9 @@ PreparedChat prepare(const ChatRequest& request, const RequestLimits& limits) {
   } else if (with_tools) {
     out.calls = style.tagged ? CallForm::tagged : CallForm::bare;
   }
-  out.prompt = value_or_refuse(request.model->model.encode(text, {.add_special = false}), "messages");
+  out.prompt = encode_prompt(*request.model, text, {.add_special = false}, "messages");
   if (out.prompt.empty()) refuse("messages", "the conversation is empty");
-  out.options.max_tokens = answer_length(request.max_tokens, out.prompt.size(), *request.model, limits);
+  out.options.max_tokens = answer_length(request.max_tokens, out.prompt.size(), *request.model, limits, "messages");
   return out;
 }
 

@@ -8,7 +8,7 @@ CompletionRequest::Prompt read_prompt(const Json& prompt, const ServedModel& mod
   CompletionRequest::Prompt out;
   if (prompt.is_string()) {
     const auto& text = prompt.get_ref<const std::string&>();
-    out.tokens = value_or_refuse(model.model.encode(text), "prompt");
+    out.tokens = encode_prompt(model, text, {}, "prompt");
     if (echo) out.echo = text;
   } else if (prompt.is_array()) {
     out.tokens = read_tokens(prompt, "prompt", model.model.info().vocab_size);

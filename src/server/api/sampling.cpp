@@ -64,14 +64,27 @@ GenerationOptions read_sampling(const Fields& request, const ServedModel& model)
   return out;
 }
 
+namespace {
+
+[[noreturn]] void refuse_length(u64 size, std::string_view unit, const ServedModel& model, const std::string& param) {
+  throw ApiError{.message = str("the prompt has ", size, " ", unit, ", but the context of '", model.id, "' holds ",
+                                model.model.info().context, " tokens with the answer; shorten it"),
+                 .param = param,
+                 .code = "context_length_exceeded"};
+}
+
+}  // namespace
+
+std::vector<u32> encode_prompt(const ServedModel& model, std::string_view text, const EncodeOptions& options,
+                               const std::string& param) {
+  if (model.most_bytes > 0 && text.size() > model.most_bytes) refuse_length(text.size(), "bytes", model, param);
+  return value_or_refuse(model.model.encode(text, options), param);
+}
+
 u64 answer_length(std::optional<i64> wanted, size_t prompt_tokens, const ServedModel& model,
-                  const RequestLimits& limits) {
+                  const RequestLimits& limits, const std::string& param) {
   const u32 context = model.model.info().context;
-  if (prompt_tokens >= context)
-    throw ApiError{.message = str("the prompt has ", prompt_tokens, " tokens, but the context of '", model.id,
-                                  "' holds ", context, " with the answer; shorten it"),
-                   .param = "messages",
-                   .code = "context_length_exceeded"};
+  if (prompt_tokens >= context) refuse_length(prompt_tokens, "tokens", model, param);
   return std::min<u64>({wanted ? u64(*wanted) : limits.max_tokens, limits.max_tokens, context - prompt_tokens + 1});
 }
 

@@ -16,9 +16,12 @@ struct RequestLimits {
 
 // Everything but the length, the grammar and log-probabilities. A seed that is not given is chosen.
 GenerationOptions read_sampling(const Fields& request, const ServedModel& model);
+// Refuses at once what is too long for the context in any case: making megabytes tokens takes a while.
+std::vector<u32> encode_prompt(const ServedModel& model, std::string_view text, const EncodeOptions& options,
+                               const std::string& param);
 // How many tokens the answer may have behind such a prompt; refuses one that leaves no room.
 u64 answer_length(std::optional<i64> wanted, size_t prompt_tokens, const ServedModel& model,
-                  const RequestLimits& limits);
+                  const RequestLimits& limits, const std::string& param);
 // Of response_format, or of the Responses API's text.format.
 std::optional<Grammar> read_format(const Json* format, const std::string& path);
 

@@ -16,6 +16,16 @@ std::string name_of_file(const std::string& path) {
   return stem == "model" && file.has_parent_path() ? file.parent_path().filename().string() : stem;
 }
 
+// Tokens of the longest kind fill the context. Twice as much, because a tokenizer may make a text shorter first.
+u64 most_bytes_of(const LanguageModel& model) {
+  const Tokenizer* tokenizer = model.tokenizer();
+  if (!tokenizer) return 0;
+  size_t longest = 1;
+  for (u32 id = 0; id < tokenizer->vocab_size(); ++id)
+    longest = std::max({longest, tokenizer->bytes(id).size(), tokenizer->token(id).value_or("").size()});
+  return u64(2) * longest * model.info().context;
+}
+
 i64 now() {
   const auto time = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::seconds>(time).count();
@@ -49,8 +59,9 @@ Result<ModelPtr> ModelTable::load(const std::string& path) const {
   // A file that was replaced meanwhile may be another model than the one that was loaded.
   if (stamp() != before) known.clear();
   const ToolStyle style = find_tool_style(model);
-  return std::make_shared<const ServedModel>(name_of_file(path), path, now(), std::move(model), style,
-                                             std::move(known));
+  const u64 most_bytes = most_bytes_of(model);
+  return std::make_shared<const ServedModel>(name_of_file(path), path, now(), std::move(model), style, std::move(known),
+                                             most_bytes);
 }
 
 Result<EncoderPtr> ModelTable::load_encoder(const std::string& path) const {

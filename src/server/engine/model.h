@@ -23,7 +23,8 @@ struct ServedModel {
   i64 created = 0;
   LanguageModel model;
   ToolStyle tools;
-  std::string hash;  // of its files, if states are kept on disk
+  std::string hash;    // of its files, if states are kept on disk
+  u64 most_bytes = 0;  // of a text that can fit its context
 };
 using ModelPtr = std::shared_ptr<const ServedModel>;
 
