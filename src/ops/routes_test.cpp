@@ -98,7 +98,7 @@ TEST(Routing, NamesTheRoutesThatThereAre) {
   ASSERT_TRUE(program.has_value());
   auto method = program->method();
   ASSERT_FALSE(method.has_value());
-  EXPECT_NE(method.error().to_string().find("there are: lines, registers"), std::string::npos)
+  EXPECT_NE(method.error().to_string().find("there are: lines, subgroups, registers"), std::string::npos)
       << method.error().to_string();
 }
 
