@@ -16,19 +16,19 @@ COUNTED = ("pteron_gpu_buffers", "pteron_gpu_bytes", "pteron_gpu_bind_groups", "
 
 class MixedLoad(unittest.TestCase):
     def counts(self, server):
+        time.sleep(0.2)  # the connection that asked last is closed by then
         folder = f"/proc/{server.process.pid}"
-        counted = {name: server.metric(name) for name in COUNTED}
-        return {"files": len(os.listdir(f"{folder}/fd")), "threads": len(os.listdir(f"{folder}/task")), **counted}
+        own = {"files": len(os.listdir(f"{folder}/fd")), "threads": len(os.listdir(f"{folder}/task"))}
+        return {**own, **{name: server.metric(name) for name in COUNTED}}
 
     def settled(self, server):
-        """What there is once nothing is under way: counted until it is the same twice."""
+        """What there is once nothing is under way: counted until it is the same three times."""
         for name in ("pteron_active", "pteron_queued"):
             self.assertEqual(server.wait_for_metric(name, 0), 0, name)
-        before, now = None, self.counts(server)
-        while before != now:
-            time.sleep(0.2)
-            before, now = now, self.counts(server)
-        return now
+        counted = [self.counts(server)]
+        while counted[-3:] != [counted[-1]] * 3:
+            counted.append(self.counts(server))
+        return counted[-1]
 
     def expect_right(self, outcomes, seconds):
         self.assertEqual(serve.summary(outcomes, seconds)["problems"], [])
