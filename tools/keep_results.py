@@ -8,6 +8,7 @@ usage: tools/keep_results.py COMMIT REPORT.xml...
 import datetime
 import json
 import pathlib
+import re
 import sys
 import xml.etree.ElementTree
 
@@ -20,9 +21,15 @@ def results(report: pathlib.Path, commit: str) -> dict[str, dict]:
     date = datetime.datetime.fromisoformat(suite.get("timestamp")).date().isoformat()
     tests = {test.get("name"): test for test in suite.iter("testcase") if test.get("status") in STATUS}
     return {
-        name: {"status": STATUS[test.get("status")], "seconds": round(float(test.get("time")), 1), "commit": commit, "date": date}
+        name: {"status": STATUS[test.get("status")], "seconds": round(float(test.get("time")), 1), "commit": commit, "date": date} | adapter(test)
         for name, test in tests.items()
     }
+
+
+def adapter(test: xml.etree.ElementTree.Element) -> dict[str, str]:
+    """On which GPU it ran, if it says so at its beginning; ctest keeps no more of what a test says."""
+    said = re.search(r"^adapter: (.+)$", test.findtext("system-out") or "", re.M)
+    return {"adapter": said[1]} if said else {}
 
 
 def main() -> None:

@@ -22,15 +22,6 @@ std::string history_file() {
   return folder.empty() ? "" : folder + "/chat_history";
 }
 
-// A line of any length; nothing at the end of the input or if Ctrl-C broke it off.
-std::optional<std::string> read_line() {
-  std::string out;
-  for (int c; (c = std::getc(stdin)) != EOF; out += char(c))
-    if (c == '\n') return out;
-  if (out.empty() || std::ferror(stdin)) return std::nullopt;
-  return out;
-}
-
 class Conversation {
  public:
   Conversation(Chat chat, GenerationOptions generation, LanguageOptions& options)
@@ -65,7 +56,7 @@ class Conversation {
   }
 
   LineEditor::Typed read_plain() {
-    if (auto line = read_line()) return {LineEditor::End::entered, *std::move(line)};
+    if (auto line = terminal::read_line()) return {LineEditor::End::entered, *std::move(line)};
     if (!interrupts_.take()) return {LineEditor::End::end_of_input, ""};
     std::clearerr(stdin);
     std::fprintf(stderr, "\n");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/os.h"
+#include "cli/editor/terminal.h"
 #include "cli/language.h"
 
 #include <cstdio>
@@ -16,8 +17,11 @@ struct Options : LanguageOptions {
 };
 
 std::string read_standard_input() {
-  if (os::stdin_is_terminal()) std::fprintf(stderr, "Type the prompt; Ctrl-D at the start of a line ends it.\n");
-  return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
+  if (!os::stdin_is_terminal()) return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
+  std::fprintf(stderr, "Type the prompt; %s at the start of a line ends it.\n", terminal::end_keys);
+  std::string out;
+  while (const auto line = terminal::read_line()) out += *line + '\n';
+  return out;
 }
 
 // The oldest quarter of a text that is no conversation goes, except for the token that begins a text.

@@ -28,6 +28,7 @@ foreach(name quick long after)
   add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -E true)
 endforeach()
 add_test(NAME longer COMMAND ${CMAKE_COMMAND} -E false)
+add_test(NAME fast COMMAND ${CMAKE_COMMAND} -E echo "adapter: a GPU")
 set_tests_properties(longer PROPERTIES FIXTURES_SETUP needed)
 set_tests_properties(after PROPERTIES FIXTURES_REQUIRED needed)
 """
@@ -55,9 +56,14 @@ class Table(unittest.TestCase):
         here = "passed at 0123456789ab, 2026-01-02"
         proof = f"`./test`: `quick`, `fast` ({here})<br>`./test --full`: `long` ({here}); `longer` (not recorded yet)"
         self.assertEqual(platforms.proof(row, TESTS, records), proof)
-        self.assertEqual(platforms.in_short(row, TESTS, records), "`./test`, more in `./test --full`")
-        records["longer"] = passed | {"status": "failed"}
-        self.assertEqual(platforms.in_short(row, TESTS, records), "`./test`, more in `./test --full`; failed: `longer`")
+        when = "2026-01-02 at 0123456789ab"
+        self.assertEqual(platforms.in_short(row, TESTS, records), f"3 of 4 tests passed, 1 not recorded yet; {when}")
+        records["longer"] = passed | {"status": "failed", "date": "2026-01-03"}
+        self.assertEqual(platforms.in_short(row, TESTS, records), f"3 of 4 tests passed; {when}; 2026-01-03 at 0123456789ab; failed: `longer`")
+        self.assertEqual(platforms.in_short({"tests": ["none"]}, TESTS, records), "0 of 1 tests passed, 1 not recorded yet")
+        self.assertEqual(platforms.in_short({"missing": "no time"}, TESTS, records), "not run here")
+        records["quick"] = passed | {"adapter": "itself"}
+        self.assertEqual(platforms.gpu(row | {"adapter": "in software"}, records), "in software<br>`itself`")
         self.assertEqual(platforms.proof({"missing": "no time"}, TESTS, records), "**not run here**: no time")
 
 
@@ -116,8 +122,10 @@ class Recording(unittest.TestCase):
             keep.sys = types.SimpleNamespace(argv=["", commit, *reports])
             keep.main()
         kept = platforms.results(self.folder)
-        self.assertEqual({name: entry["status"] for name, entry in kept.items()}, {"quick": "passed", "long": "passed", "longer": "failed"})
+        expected = {"quick": "passed", "long": "passed", "longer": "failed", "fast": "passed"}
+        self.assertEqual({name: entry["status"] for name, entry in kept.items()}, expected)
         self.assertEqual({entry["commit"] for entry in kept.values()}, {"old"})
+        self.assertEqual({name: entry["adapter"] for name, entry in kept.items() if "adapter" in entry}, {"fast": "a GPU"})
 
 
 unittest.main()

@@ -242,6 +242,30 @@ class Testing(Machine):
         self.assert_ended("fetching")
 
 
+class ModuleSizes(unittest.TestCase):
+    """tools/wasm_module.py sizes: a module with an import and two functions, whose names it carries."""
+
+    def test_functions_are_counted_by_name_and_namespace(self):
+        section = lambda kind, *parts: bytes([kind, sum(map(len, parts))]) + b"".join(parts)
+        text = lambda words: bytes([len(words)]) + words
+        names = b"".join(bytes([index]) + text(name) for index, name in ((1, b"_ZN6pteron3ops3addEi"), (2, b"_ZN6pteron3ops8multiplyEi")))
+        module = b"\0asm\1\0\0\0" + b"".join((
+            section(1, b"\1\x60\0\0"),
+            section(2, b"\1", text(b"gpu"), text(b"draw"), b"\0\0"),
+            section(3, b"\2\0\0"),
+            section(10, b"\2", text(b"\0\x0b"), text(b"\0\1\1\x0b")),
+            section(0, text(b"name"), section(1, b"\2", names)),
+        ))
+        with tempfile.NamedTemporaryFile(suffix=".wasm") as file:
+            file.write(module)
+            file.flush()
+            said = subprocess.run([SOURCE / "tools" / "wasm_module.py", "sizes", file.name], capture_output=True, text=True, check=True).stdout
+        lines = [tuple(line.split(maxsplit=1)) for line in said.splitlines() if line.startswith(" ")]
+        self.assertIn(("9", "code"), lines)
+        self.assertIn(("6", "pteron::ops"), lines)
+        self.assertEqual(lines[-2:], [("4", "pteron::ops::multiply(int)"), ("2", "pteron::ops::add(int)")])
+
+
 class Texts(unittest.TestCase):
     def test_scripts_tell_their_usage(self):
         for script in ("run", "test", *(f"tools/{name}" for name in ("setup", "build", "build_web", "serve_web", "default_model"))):

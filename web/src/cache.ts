@@ -3,7 +3,7 @@
 // the first chunk that is missing; a chunk that is not what was stored is fetched again; a file that changed on the server
 // is dropped. What was used least recently goes when there is no room.
 import { PteronError } from './errors.ts';
-import { describeFile, fromUrl, request, UrlSource, type ServerFile, type Source } from './source.ts';
+import { absolute, describeFile, fromUrl, request, UrlSource, type ServerFile, type Source } from './source.ts';
 
 export interface CacheOptions {
   /** Of the Cache storage. */
@@ -164,8 +164,6 @@ async function readEntry(stored: Response | undefined): Promise<Entry | undefine
   const entry = (await stored?.json().catch(() => undefined)) as Entry | undefined;
   return Array.isArray(entry?.hashes) && entry.hashes.length === Math.ceil(entry.size / chunkBytes) ? entry : undefined;
 }
-
-const absolute = (url: string | URL): string => new URL(url, globalThis.location?.href).href;
 
 async function nameOf(url: string, chunk?: number): Promise<string> {
   return `${root}${await sha256(new TextEncoder().encode(url))}/${chunk ?? 'entry'}`;

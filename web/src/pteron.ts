@@ -10,6 +10,7 @@ import { LocalHost } from './local.ts';
 import type { WasmSource } from './module.ts';
 import type { Epilogue, Progress } from './program.ts';
 import { connect } from './remote.ts';
+import { absolute } from './source.ts';
 import type { Tensor } from './tensor.ts';
 
 export interface PteronOptions extends EngineOptions {
@@ -61,13 +62,6 @@ async function collect(stream: ReadableStream<Uint8Array>, { onProgress, signal 
   if (failure === undefined) return blob;
   const why = failure instanceof Error ? failure.message : String(failure);
   throw new PteronError('invalid', `the stream broke off behind byte ${done}: ${why}`, { cause: failure });
-}
-
-/** Relative to the page, if there is one. */
-function absolute(url: string | URL): string {
-  const base = globalThis.location?.href;
-  if (URL.canParse(url, base)) return new URL(url, base).href;
-  throw new PteronError('invalid', `'${url}' is no URL${base ? '' : ", and there is no page that it could be relative to; 'pteron/node' takes paths"}`);
 }
 
 async function cloneable(file: ModelFile, watching: Watching): Promise<string | Blob> {

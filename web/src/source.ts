@@ -38,6 +38,13 @@ export function fromBlob(blob: Blob, name = blob instanceof File ? blob.name : '
   };
 }
 
+/** Relative to the page, if there is one. */
+export function absolute(url: string | URL): string {
+  const base = globalThis.location?.href;
+  if (URL.canParse(url, base)) return new URL(url, base).href;
+  throw new PteronError('invalid', `'${url}' is no URL${base ? '' : ", and there is no page that it could be relative to; 'pteron/node' takes paths"}`);
+}
+
 /** A file of a server, streamed while it is loaded. `init` goes to `fetch`: headers, credentials, a signal. */
 export async function fromUrl(url: string | URL, init: RequestInit = {}): Promise<Source> {
   const response = await request(url, init);

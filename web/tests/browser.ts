@@ -4,6 +4,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { chromium, firefox, type Browser, type Page } from 'playwright-core';
+import { adapterLine, type AdapterNames } from './adapter.ts';
+import { readmeLines } from './readme.ts';
 
 const flags = [
   '--no-sandbox',
@@ -13,6 +15,12 @@ const flags = [
   '--disable-sync',
   '--no-first-run',
 ];
+
+/** What README.md tells users of Firefox to switch on. */
+function settings(): Record<string, boolean> {
+  const lines = readmeLines('I write a web page').map(({ line }) => line.split(' = '));
+  return Object.fromEntries(lines.filter(([, value]) => value === 'true').map(([name = '']) => [name, true]));
+}
 
 // Chromium brings an adapter of its own; Firefox takes the machine's, and does not trust one in software unless told.
 const browsers = {
@@ -26,7 +34,7 @@ const browsers = {
     firefox.launch({
       channel: 'moz-firefox',
       executablePath: process.env['PTERON_FIREFOX'] ?? '/usr/bin/firefox-esr',
-      firefoxUserPrefs: { 'dom.webgpu.enabled': true, 'gfx.webgpu.ignore-blocklist': true },
+      firefoxUserPrefs: settings(),
     }),
 } satisfies Record<string, () => Promise<Browser>>;
 export type BrowserName = keyof typeof browsers;
@@ -65,8 +73,9 @@ export async function withPage<T>(
     const page = await browser.newPage();
     await listen(page);
     await page.goto(`http://127.0.0.1:${port}/`);
-    const problem = await page.evaluate(whyNoWebGpu);
-    if (problem) throw new Error(`${problem} (${browser.version()})`);
+    const adapter = await page.evaluate(lookForAdapter);
+    if (typeof adapter === 'string') throw new Error(`${adapter} (${browser.version()})`);
+    console.log(adapterLine(adapter));
     return await use(page, stopServer);
   } finally {
     await browser.close();
@@ -89,13 +98,14 @@ export async function listen(page: Page): Promise<void> {
   }, mark);
 }
 
-// Runs in the page.
-async function whyNoWebGpu(): Promise<string | undefined> {
+// Runs in the page: the adapter, or why there is none.
+async function lookForAdapter(): Promise<AdapterNames | string> {
   if (!isSecureContext) return 'the page is no secure context, so it has no WebGPU';
   if (!navigator.gpu) return 'this browser has no WebGPU: navigator.gpu is missing';
   const adapter = await navigator.gpu.requestAdapter();
   if (!adapter) return 'WebGPU is there, but gives no adapter; its software adapter needs libvk_swiftshader.so beside the browser';
   const device = await adapter.requestDevice();
   device.destroy();
-  return undefined;
+  const { vendor, architecture, device: model } = adapter.info;
+  return { vendor, architecture, device: model };
 }

@@ -3,17 +3,19 @@
 // usage: node|deno run -A runtimes.ts PART [TEXT]
 //   package    what pteron/node promises, and the README's examples
 //   fixtures   real programs with goldens: all of them, or those whose folder contains TEXT
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { sendFile, pathOf } from '../serve_files.ts';
+import { adapterLine } from './adapter.ts';
 import { fixtureFolders, fixtureUrls, summarise } from './fixtures.ts';
 import { expect, expectError } from './page/expect.ts';
 import { runFixtures } from './page/fixture.ts';
-import { readmeCode } from './readme.ts';
+import { readmeCode, readmeLines } from './readme.ts';
 import { tinyTemplate, tinyTokenizer } from './tiny_chat.ts';
 import type * as Package from '../src/node.ts';
 
@@ -21,6 +23,7 @@ const web = join(import.meta.dirname, '..');
 const library = pathToFileURL(join(web, 'dist', 'node.js')).href;
 const { Engine, Pteron, provideWebGpu, tensor } = (await import(library)) as typeof Package;
 const [part = '', only = ''] = process.argv.slice(2);
+const isDeno = 'Deno' in globalThis;
 const temp = mkdtempSync(join(tmpdir(), 'pteron-runtimes-'));
 const model = join(temp, 'model');
 
@@ -32,6 +35,31 @@ function prepare(): void {
   writeFileSync(join(model, 'chat_template.jinja'), tinyTemplate);
   copyFileSync(join(web, '..', 'tests', 'data', 'ops', 'add', 'itself', 'model.pte'), join(temp, 'add.pte'));
   process.chdir(temp);
+}
+
+/** A folder in which somebody has done what README.md says, except for `webgpu`. */
+function install(): string {
+  const folder = join(temp, 'user');
+  mkdirSync(folder);
+  cpSync(model, join(folder, 'model'), { recursive: true });
+  writeFileSync(join(folder, 'hello.mjs'), readmeCode('mjs').at(-1) ?? '');
+  const deps = join(web, '..', 'build', 'deps', 'node');
+  const npm = (cwd: string, ...words: string[]): string =>
+    execFileSync(join(deps, 'bin', 'node'), [join(deps, 'lib', 'npm', 'bin', 'npm-cli.js'), '--silent', ...words], { cwd, encoding: 'utf8' });
+  const archive = npm(web, 'pack', '--pack-destination', temp).trim();
+  const [make, get] = readmeLines('I use Node.js or Deno');
+  expect(make?.line === 'tools/package npm' && make.about.endsWith(`/${archive}`), `README.md says ${JSON.stringify(make)}`);
+  expect(get?.line === `npm install PATH/${archive} webgpu`, `README.md says ${JSON.stringify(get)}`);
+  npm(folder, 'install', '--offline', join(temp, archive));
+  return folder;
+}
+
+/** Runs a command of this runtime; what it says, whatever becomes of it. */
+function say(folder: string, command = ''): { out: string; err: string } {
+  const [program, ...words] = command.split(' ');
+  expect(program === (isDeno ? 'deno' : 'node'), `'${command}' is not for this runtime`);
+  const { stdout, stderr } = spawnSync(process.execPath, words, { cwd: folder, encoding: 'utf8' });
+  return { out: stdout, err: stderr };
 }
 
 const question = [{ role: 'user', content: 'Hi' }];
@@ -65,6 +93,28 @@ const tests: Record<string, () => Promise<void>> = {
     await expectError('not found', "can't be fetched", () => pteron.load('http://127.0.0.1:9/model.pte'));
   },
 
+  async 'without pteron/node, a path is refused in a sentence'() {
+    const browser = (await import(library.replace(/node\.js$/, 'pteron.js'))) as typeof Package;
+    const wasm = readFileSync(join(web, 'dist', 'pteron.wasm'));
+    using pteron = await browser.Pteron.create({ wasm, worker: false } as object);
+    const words = "'add.pte' is no URL, and there is no page that it could be relative to; 'pteron/node' takes paths";
+    await expectError('invalid', words, () => pteron.load('add.pte'));
+    await expectError('invalid', words, () => new browser.ModelCache().open('add.pte'));
+  },
+
+  async "the README's lines install and start it, and what is missing is said"() {
+    const folder = install();
+    const start = readmeLines('I use Node.js or Deno')[2];
+    const command = isDeno ? start?.about.replace('or: ', '') : start?.line;
+    if (!isDeno) {
+      const { err } = say(folder, command);
+      expect(err.includes('Node.js has no WebGPU of its own; install one with: npm install webgpu'), `it says ${err}`);
+      symlinkSync(join(web, 'node_modules', 'webgpu'), join(folder, 'node_modules', 'webgpu'));
+    }
+    const { out, err } = say(folder, command);
+    expect(out.trim() !== '', `it answers nothing, and says ${err}`);
+  },
+
   async "the README's examples run"() {
     for (const [i, code] of readmeCode('mjs').entries()) {
       const example = join(temp, `example${i}.mjs`);
@@ -92,7 +142,6 @@ async function runAllFixtures(): Promise<number> {
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const { port } = server.address() as AddressInfo;
-  await provideWebGpu();
   const engine = await Engine.create({ wasm: readFileSync(join(web, 'dist', 'pteron.wasm')) });
   const results = await runFixtures(engine, fixtureUrls(only).map((path) => `http://127.0.0.1:${port}${path}`));
   const { title, problem } = summarise(results);
@@ -107,6 +156,9 @@ const parts: Record<string, () => Promise<number>> = { package: runPackage, fixt
 const run = parts[part];
 if (!run) throw new Error(`'${part}' is no part; there are ${Object.keys(parts).join(', ')}`);
 prepare();
+await provideWebGpu();
+const adapter = await navigator.gpu.requestAdapter();
+if (adapter) console.log(adapterLine(adapter.info));
 const failures = await run();
 process.chdir(web);
 rmSync(temp, { recursive: true });

@@ -5,12 +5,20 @@
 #include "cli/editor/screen.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace pteron::cli::terminal {
 
 // Whether standard input and standard error are a terminal that can move its cursor.
 bool available();
+
+// What ends the input of a terminal.
+extern const char* const end_keys;
+
+// Where `available` says no: a line of any length, as it was typed or as it stands in a file. Nothing at the end of the
+// input or if Ctrl-C broke it off.
+std::optional<std::string> read_line();
 
 // While it lives, the terminal gives keys as they are pressed, and marks what is pasted.
 class RawMode {

@@ -2,6 +2,7 @@
 #include "cli/editor/terminal.h"
 
 #include "base/os.h"
+#include "cli/editor/stream_line.h"
 
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -17,6 +18,10 @@ bool available() {
   const std::string kind = os::environment("TERM");
   return os::stdin_is_terminal() && os::stderr_is_terminal() && !kind.empty() && kind != "dumb";
 }
+
+const char* const end_keys = "Ctrl-D";
+
+std::optional<std::string> read_line() { return read_stream_line(stdin); }
 
 struct RawMode::Before {
   termios settings{};

@@ -3,6 +3,7 @@
 
 #include "base/os.h"
 #include "base/wide_windows.h"
+#include "cli/editor/stream_line.h"
 
 #include <windows.h>
 
@@ -38,7 +39,33 @@ std::wstring take_typed() {
   return out;
 }
 
+constexpr wchar_t end_of_input = L'\x1a';  // Ctrl-Z
+
+// A console's bytes are wrong beyond ASCII in most versions of Windows, whatever its code page is; its text is right.
+std::optional<std::string> read_console_line() {
+  std::wstring line;
+  while (!line.ends_with(L'\n')) {
+    wchar_t part[256];
+    DWORD count = 0;
+    const bool done = ReadConsoleW(input(), part, DWORD(std::size(part)), &count, nullptr);
+    if (!done || count == 0) {
+      Sleep(100);  // Ctrl-C is noted on another thread, a moment later
+      return std::nullopt;
+    }
+    line.append(part, count);
+  }
+  if (line.front() == end_of_input) return std::nullopt;
+  line.erase(line.find_last_not_of(L"\r\n") + 1);
+  return os::to_utf8(line);
+}
+
 }  // namespace
+
+const char* const end_keys = "Ctrl-Z and Enter";
+
+std::optional<std::string> read_line() {
+  return os::stdin_is_terminal() ? read_console_line() : read_stream_line(stdin);
+}
 
 // Consoles before Windows 10 know no sequences; lines are read plainly there.
 bool available() {

@@ -30,6 +30,7 @@ class Package(unittest.TestCase):
         self.assertEqual({file.processor for file in (self.command, self.library, self.wgpu)}, {PROCESSORS[SYSTEM]})
         self.assertEqual([self.command.kind, self.library.kind], ["program", "library"])
         self.assertEqual([self.command.minimum, self.library.minimum], ["11.0", "11.0"])
+        self.assertLessEqual([int(part) for part in self.wgpu.minimum.split(".")], [11, 0])
 
     def test_what_apple_s_processors_run_is_signed(self):
         if SYSTEM == "macos-arm64":
@@ -46,9 +47,15 @@ class Package(unittest.TestCase):
 
     def test_every_function_of_wgpu_native_that_is_called_is_there(self):
         for file in (self.command, self.library):
-            called = {symbol for symbol in file.undefined if symbol.startswith("_wgpu")}
+            called = {symbol for symbol, library in file.undefined.items() if library == WGPU}
             self.assertGreater(len(called), 20)
             self.assertLessEqual(called, self.wgpu.defined)
+
+    def test_everything_else_that_is_called_belongs_to_the_system(self):
+        for file in (self.command, self.library):
+            others = {symbol: library for symbol, library in file.undefined.items() if library != WGPU}
+            self.assertEqual({symbol: library for symbol, library in others.items() if not library.startswith("/usr/lib/lib")}, {})
+            self.assertIn("_mach_task_self_", others)
 
     def test_the_library_shows_the_c_functions(self):
         self.assertLessEqual({f"_{symbol}" for symbol in DECLARED}, self.library.defined)

@@ -24,6 +24,7 @@ OBJDUMP = "x86_64-w64-mingw32-objdump"
 #: What every Windows 10 has; and Visual C++'s runtime, as docs/packages.md says.
 SYSTEM = {"kernel32.dll", "msvcrt.dll", "ws2_32.dll", "shell32.dll", "advapi32.dll", "ntdll.dll", "ole32.dll", "oleaut32.dll", "user32.dll",
           "gdi32.dll", "userenv.dll", "bcrypt.dll", "bcryptprimitives.dll", "opengl32.dll", "setupapi.dll", "vcruntime140.dll"}
+TINY = [DATA / "llama_tiny/rope_llama/model.pte", "--tokenizer", DATA / "tiny_tokenizer/tokenizer.json"]
 QUESTION = ["generate", MODEL, "--prompt", "The capital of France is", "--max-tokens", "12", "--temperature", "0", "--json"]
 
 
@@ -34,6 +35,8 @@ class Windows(unittest.TestCase):
         cls.wine = Wine(WORK / "windows-x64" / "wine", cls.tree / "bin")
         cls.addClassCleanup(cls.wine.close)
         cls.command = ["wine", cls.tree / "bin" / "pteron.exe"]
+        adapters = json.loads(run(*cls.command, "devices", "--json", env=cls.wine.environment))
+        print("adapter:", adapters[0]["name"], flush=True)
 
     def pteron(self, *given, **options) -> str:
         return run(*self.command, *given, env=self.wine.environment, **options)
@@ -78,6 +81,16 @@ class Windows(unittest.TestCase):
         shutil.copy(DATA / "ops/abs/force_fp16/model.pte", folder / "öl.pte")
         self.assertIn("größe 模型 😀/öl.pte: ", self.pteron("info", "größe 模型 😀/öl.pte", cwd=folder.parent))
         self.assertIn("cannot open 'größe/ß.pte'", self.refused("info", "größe/ß.pte"))
+        np.save(folder / "ïn.npy", np.full((3, 5), 2, np.float32))
+        shutil.copy(DATA / "ops/add/itself/model.pte", folder / "Σ.pte")
+        self.pteron("run", "Σ.pte", "-i", "ïn.npy", "-o", "äus/日本", "--quiet", cwd=folder)
+        self.assertEqual(np.load(folder / "äus/日本/output_0.npy").tolist(), np.full((3, 5), 4).tolist())
+
+    def test_arguments_are_utf_8(self):
+        given = ["generate", *TINY, "--prompt", "größe 模型 😀", "--max-tokens", "4", "--temperature", "0", "--ignore-eos", "--json"]
+        answers = [json.loads(text) for text in (self.pteron(*given), run(NATIVE, *given))]
+        for key in ("prompt_tokens", "token_ids"):
+            self.assertEqual(answers[0][key], answers[1][key])
 
     def test_a_path_may_begin_with_a_slash(self):
         self.assertIn("cannot open '/nowhere.pte'", self.refused("info", "/nowhere.pte"))
@@ -105,8 +118,7 @@ class Windows(unittest.TestCase):
         self.assertEqual(answers[0]["token_ids"], answers[1]["token_ids"])
 
     def test_the_server_answers(self):
-        given = [DATA / "llama_tiny/rope_llama/model.pte", "--tokenizer", DATA / "tiny_tokenizer/tokenizer.json", "--port", "0", "--json"]
-        command = [str(part) for part in (*self.command, "serve", *given)]
+        command = [str(part) for part in (*self.command, "serve", *TINY, "--port", "0", "--json")]
         with subprocess.Popen(command, env=self.wine.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
             try:
                 said = json.loads(server.stdout.readline())
