@@ -225,6 +225,10 @@ TEST(Elementwise, RefusesTypesThatDontFit) {
                   "the result must be floating-point, not int32");
   EXPECT_MENTIONS(error_of(graph("aten.mul.Scalar", {i}, DType::i32, {3}, {i64(1) << 40})),
                   "the number 1099511627776 does not fit in 32 bits");
+  EXPECT_MENTIONS(error_of(graph("aten.add.Tensor", {i, i}, DType::i32, {3}, {i64(1) << 40})),
+                  "the number 1099511627776 does not fit in 32 bits");
+  EXPECT_MENTIONS(error_of(graph("aten.sub.Scalar", {i}, DType::i32, {3}, {i64(2), i64(1) << 40})),
+                  "the number 1099511627776 does not fit in 32 bits");
 }
 
 TEST(Elementwise, RefusesUnknownModes) {
