@@ -251,7 +251,8 @@ class Partition(unittest.TestCase):
             return x * 2.5, most
 
         module, x = Module(checked), torch.tensor([3, 1, 4])
-        program = _load_for_executorch_from_buffer(lower(module, (x,)).buffer)
+        buffer = lower(module, (x,)).buffer  # the program only refers to it
+        program = _load_for_executorch_from_buffer(buffer)
         got, most = program.forward((x,))
         torch.testing.assert_close(got, x * 2.5)
         self.assertEqual(most, 4)
