@@ -199,6 +199,13 @@ class Builder(VkGraphBuilder):
             return self.node_to_value_ids[node]
         return super().create_node_value(node)
 
+    def process_placeholder_node(self, node: Node) -> None:
+        """Whoever calls the delegate gives it all inputs, also those that no op takes any more."""
+        if node.users or is_constant(self.program, node):
+            super().process_placeholder_node(node)
+        else:
+            self.input_ids.append(self.create_node_value(node))
+
     def process_call_function_node(self, node: Node) -> None:
         super().process_call_function_node(node)
         self.chain[-1].name = name_of(node)

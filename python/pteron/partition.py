@@ -11,6 +11,7 @@
 Whether the engine computes a node is asked of the engine itself, with the node's types and shapes.
 """
 import collections
+import copy
 from collections.abc import Callable, Mapping
 
 import torch
@@ -35,6 +36,8 @@ ASSERTIONS = {torch.ops.aten._assert_scalar.default, torch.ops.aten.sym_constrai
 COPIES = {ops.edge.aten.clone.default, ops.edge.aten.lift_fresh_copy.default, ops.edge.dim_order_ops._clone_dim_order.default}
 #: Ops that neither the engine nor ExecuTorch has, but for which torch has a definition by others.
 TAKEN_APART = (torch.ops.aten.adaptive_max_pool2d.default, torch.ops.aten.addmv.default)
+#: A tensor's only element as a number of Python's.
+READS = (torch.ops.aten.item.default, torch.ops.aten._local_scalar_dense.default)
 FUNCTIONALIZED = {torch.ops.higher_order.auto_functionalized, torch.ops.higher_order.auto_functionalized_v2}
 
 
@@ -50,6 +53,66 @@ def large_constant(node: Node, program: ExportedProgram) -> str | None:
             if low < INT32.min or high > INT32.max:
                 return f"its constant holds {low} to {high}, which 32 bits can't"
     return None
+
+
+def asserted_alone(read: Node) -> list[Node]:
+    """A number that is read from a tensor and all that is computed with it, if that ends in assertions and nowhere else."""
+    found = [read]
+    for node in found:
+        if not (node.target in ASSERTIONS or (node.users and is_symbolic(node))):
+            return []
+        found += [user for user in node.users if user not in found]
+    return found
+
+
+def idle_reads(program: ExportedProgram) -> set[Node]:
+    """Assertions are left out anyway; a number that is read for them would cut the program in two."""
+    reads = [read for op in READS for read in program.graph.find_nodes(op="call_function", target=op)]
+    return {node for read in reads for node in asserted_alone(read)}
+
+
+def joins_of_nothing(program: ExportedProgram) -> dict[Node, list[Node]]:
+    """Concatenations with the parts that count. Torch ignores a part of shape [0] beside others with more axes; a cache that is
+    filled for the first time has one. Nobody would want such a constant any more, and ExecuTorch can't load a program of it."""
+    found = {}
+    for node in program.graph.find_nodes(op="call_function", target=torch.ops.aten.cat.default):
+        parts = [part for part in node.args[0] if tuple(part.meta["val"].shape) != (0,)]
+        if 0 < len(parts) < len(node.args[0]) and parts[0].meta["val"].dim() > 1:
+            found[node] = parts
+    return found
+
+
+def forget(program: ExportedProgram, node: Node) -> None:
+    """Erases a node that nobody wants, and what nobody wants then: up to a constant that the model writes down."""
+    if node.users or not (node.op == "call_function" or is_lifted_tensor_constant(program, node)):
+        return
+    sources = node.all_input_nodes
+    program.graph.erase_node(node)
+    if node.op == "placeholder":
+        specs = program.graph_signature.input_specs
+        spec = next(spec for spec in specs if spec.arg.name == node.name)
+        specs.remove(spec)
+        program.constants.pop(spec.target)
+    for source in sources:
+        forget(program, source)
+
+
+def simplified(program: ExportedProgram) -> ExportedProgram:
+    """Without what would keep a model from being one piece, and does nothing."""
+    if not idle_reads(program) and not joins_of_nothing(program):
+        return program
+    program = copy.deepcopy(program)  # it is the caller's
+    for node, parts in joins_of_nothing(program).items():
+        left_out = [part for part in node.args[0] if part not in parts]
+        node.args = (parts, *node.args[1:])
+        for part in left_out:
+            forget(program, part)
+    idle = idle_reads(program)
+    for node in reversed(program.graph.nodes):
+        if node in idle:
+            program.graph.erase_node(node)
+    program.graph_module.recompile()
+    return program
 
 
 def plain(target):
@@ -115,6 +178,7 @@ class PteronPartitioner(Partitioner):
         self.outside: dict[str, list[str]] = {}
 
     def transform_for_pre_decomposition(self, program: ExportedProgram) -> ExportedProgram:
+        program = simplified(program)
         found = {op: table[op] for op in TAKEN_APART if program.graph.find_nodes(op="call_function", target=op)}
         return program.run_decompositions(found) if found else program
 

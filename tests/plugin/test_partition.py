@@ -14,6 +14,7 @@ import torch
 from executorch.backends.vulkan.partitioner.vulkan_partitioner import VulkanPartitioner
 from executorch.exir import to_edge_transform_and_lower
 from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
+from executorch.runtime import Runtime
 from torch.export import Dim
 
 STOCK = """
@@ -221,6 +222,40 @@ class Partition(unittest.TestCase):
         ours = partitioner()
         lower(Module(lambda m, x: torch.nonzero(x)), (torch.tensor([0.0, 1]),), ours)
         self.assertRegex(ours.report(), r"^aten\.nonzero\.default: .+")
+
+    def test_numbers_that_are_only_asserted_are_not_read(self):
+        def checked(m, x):
+            most = x.max().item()
+            torch._check(most < 100)
+            torch._check(most + x.sum().to(torch.int64).item() > 0)
+            return x * 2.5
+
+        module, x = Module(checked), (torch.tensor([3, 1, 4]),)
+        program = lower(module, x)
+        self.assertEqual((delegates(program), outside(program)), (["PteronBackend"], []))
+        self.check(program, module, x)
+
+    def test_a_cache_that_is_filled_for_the_first_time(self):
+        module = Module(lambda m, x: torch.cat([torch.tensor([]), x.relu()], dim=-2) * 2)
+        x = (torch.randn(1, 2, 3),)
+        program = lower(module, x)
+        self.assertEqual((delegates(program), outside(program)), (["PteronBackend"], []))
+        self.check(program, module, x)
+        run = Runtime.get().load_program(program.buffer).load_method("forward").execute
+        torch.testing.assert_close(run(list(x))[0], module(*x))
+
+    def test_a_number_that_a_delegate_gets_for_an_assertion_alone(self):
+        def checked(m, x):
+            most = x.max().item()
+            torch._check(most < 100)
+            return x * 2.5, most
+
+        module, x = Module(checked), torch.tensor([3, 1, 4])
+        buffer = lower(module, (x,)).buffer  # the program only refers to it
+        program = _load_for_executorch_from_buffer(buffer)
+        got, most = program.forward((x,))
+        torch.testing.assert_close(got, x * 2.5)
+        self.assertEqual(most, 4)
 
     def test_masks_that_choose_elements_stay_outside(self):
         ours = partitioner()

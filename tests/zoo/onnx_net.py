@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """ONNX graphs as modules of torch, as far as the zoo has them: images of two axes, weights in the file.
 
-Shapes, axes and other whole numbers are lists of Python's, so that a graph that computes with shapes can be exported."""
+Shapes, axes and other settings are lists of Python's numbers, so that a graph that computes with shapes can be exported."""
 from pathlib import Path
 
 import torch
@@ -55,7 +55,7 @@ def part(x, starts, ends, axes, steps=(1,)):
 def resized(x, region, scales, *, mode, coordinate_transformation_mode, nearest_mode):
     if (mode, coordinate_transformation_mode, nearest_mode) != (b"nearest", b"asymmetric", b"floor"):
         raise ValueError(f"images are not resized in the way {mode}")
-    return F.interpolate(x, scale_factor=scales[2:].tolist())
+    return F.interpolate(x, scale_factor=scales[2:])
 
 
 FUNCTIONS = {
@@ -92,10 +92,11 @@ class OnnxNet(nn.Module):
                 raise ValueError(f"{path.name} has {node.op_type}, which is not converted")
             else:
                 self.steps.append((FUNCTIONS[node.op_type], list(node.input), node.output[0], attributes))
+        settings = {name for node in graph.node if node.op_type == "Resize" for name in node.input[1:]}
         self.numbers = {"": None}  # an argument that is left out
         for name, tensor in tensors.items():
             value = torch.from_numpy(onnx.numpy_helper.to_array(tensor).copy())
-            if value.is_floating_point():
+            if value.is_floating_point() and name not in settings:
                 self.register_buffer(name.replace(".", "_"), value)
             else:
                 self.numbers[name] = value.flatten().tolist()
