@@ -117,6 +117,28 @@ class Windows(unittest.TestCase):
         answers = [json.loads(text) for text in (self.pteron(*QUESTION), run(NATIVE, *QUESTION))]
         self.assertEqual(answers[0]["token_ids"], answers[1]["token_ids"])
 
+    def test_lines_are_edited_at_a_console(self):
+        said = WORK / "windows-x64" / "größe.json"
+        with self.wine.console(*self.command, "chat", *TINY, "--max-tokens", 1, "-q") as console:
+            console.wait_for(lambda out: "[2C" in console.shown(out), "a prompt")  # Wine shows sequences as they are
+            console.type(f"Grüüßx\be\x01!\r/save {said}\r")
+            console.wait_for_file(said, '"content": "!Grüüße"')
+            console.type("/quit\r")
+            self.assertEqual(console.exit_code(), 0)
+
+    def test_plain_lines_are_read_and_ctrl_c_stops_the_answer_alone(self):
+        """As in consoles that know no sequences: errors go elsewhere, so the line can't be edited."""
+        log = WORK / "windows-x64" / "chat.log"
+        endless = ["--ignore-eos", "--max-tokens", 1_000_000, "--on-full", "slide", "-q"]
+        into_file = ["/bin/sh", "-c", f'exec "$@" 2> {log}', "sh"]
+        with self.wine.console(*into_file, *self.command, "chat", *TINY, *endless) as console:
+            console.type("Wie groß?\r")
+            console.wait_for(lambda out: len(console.shown(out)) > 300, "an answer")
+            console.type("\x03/history\r")
+            console.wait_for_file(log, "user: Wie groß?")
+            console.type("/quit\r")
+            self.assertEqual(console.exit_code(), 0)
+
     def test_the_server_answers(self):
         command = [str(part) for part in (*self.command, "serve", *TINY, "--port", "0", "--json")]
         with subprocess.Popen(command, env=self.wine.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
