@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts what `pteron bench` reports: after warm-up, a step should allocate nothing.
+// Counts what `pteron bench` reports: after warm-up, a step should allocate nothing. Where memory ends, the program
+// does.
 #include "cli/allocations.h"
 
 #include <cstdlib>
@@ -13,7 +14,7 @@ thread_local pteron::u64 count = 0;
 void* operator new(std::size_t size) {
   ++count;
   if (void* p = std::malloc(size > 0 ? size : 1)) return p;
-  throw std::bad_alloc();
+  pteron::cli::out_of_memory();
 }
 void operator delete(void* p) noexcept { std::free(p); }
 void operator delete(void* p, std::size_t) noexcept { std::free(p); }

@@ -11,6 +11,7 @@ namespace {
 
 struct Options : Common {
   std::string only;
+  u32 repeat = 1;
 };
 
 std::string joined(const std::vector<std::string>& names) {
@@ -26,11 +27,12 @@ void print_outcome(const selftest::Outcome& outcome) {
 }
 
 Result<bool> run(const Options& options) {
+  if (options.repeat == 0) return invalid("--repeat must be at least 1, not 0");
   TRY(const DeviceOptions wanted, options.device_options());
   TRY(const Device device, Device::open(wanted));
   announce(device);
   nlohmann::json list = nlohmann::json::array();
-  const auto summary = selftest::run(device, options.only, [&](const selftest::Outcome& outcome) {
+  const auto summary = selftest::run(device, options.only, options.repeat, [&](const selftest::Outcome& outcome) {
     if (!options.json) return print_outcome(outcome);
     list.push_back(
         {{"name", outcome.name}, {"kernels", outcome.kernels}, {"worst", outcome.worst}, {"problem", outcome.problem}});
@@ -49,6 +51,7 @@ void add_selftest(Command& app, int& exit_code) {
   auto options = std::make_shared<Options>();
   add_device_flags(*command, *options);
   command->add_option("--only", &options->only, "Trials with this in their name");
+  command->add_option("--repeat", &options->repeat, "Run each so often; results must be equal bit by bit");
   command->add_flag("--json", &options->json, "Print one JSON object");
   command->callback([options, &exit_code] {
     const auto good = run(*options);

@@ -120,10 +120,9 @@ class Compiler {
   void find_constant_ops() {
     const Graph& graph = c_.graph;
     const Effects& effects = c_.facts.effects;
-    std::vector<u8> fixed(graph.values.size(), 0), faults(graph.ops.size(), 0);
+    std::vector<u8> fixed(graph.values.size(), 0);
     for (ValueId id = 0; id < graph.values.size(); ++id)
       if (effects.is_fixed(graph, id)) fixed[root(id)] = 1;
-    for (const FaultSlot& fault : c_.faults) faults[fault.op] = 1;
     const auto stays = [&](const Use& use) {
       if (use.writes())
         return effects.writers(use.value) == 1 && !graph.is_input(root(use.value)) && !is_state(use.value);
@@ -132,7 +131,7 @@ class Compiler {
     for (u32 op = 0; op < graph.ops.size(); ++op) {
       OpPlan& plan = c_.ops[op];
       const auto varies = [&](ValueId id) { return c_.facts.varies[id] != 0; };
-      plan.is_constant = plan.host_reads.empty() && !faults[op] && std::ranges::none_of(plan.reads, varies) &&
+      plan.is_constant = plan.host_reads.empty() && std::ranges::none_of(plan.reads, varies) &&
                          std::ranges::all_of(effects.of(op), stays);
       if (!plan.is_constant) continue;
       for (const Use& use : effects.of(op))

@@ -167,8 +167,15 @@ Result<bool> Flight::finish(bool wait) {
   }
   phase_ = Phase::idle;
   TRY_DO(device_.health());
-  for (size_t i = 0; i < c_.faults.size(); ++i) faults_dirty_ |= has_fault(i);
+  for (size_t i = 0; i < c_.faults.size(); ++i)
+    if (has_fault(i)) clear_fault(i);
   return true;
+}
+
+// An op whose result never changes complains at every step, so it runs again.
+void Flight::clear_fault(size_t slot) {
+  faults_dirty_ = true;
+  if (std::exchange(is_done_[c_.faults[slot].op], u8(0))) listing_.is_valid = false;
 }
 
 bool Flight::has_fault(size_t slot) const {

@@ -54,6 +54,7 @@ class Flight {
   Status submit();
   void mark_done();
   bool has_fault(size_t slot) const;
+  void clear_fault(size_t slot);
 
   // What the list of dispatches was made for.
   struct Listing {

@@ -72,36 +72,65 @@ bool serves(const Shape& tensor, const Shape& query) {
   return true;
 }
 
-// Attention without a cache: op(q, k, v, mask?, …, out) of [batch.., head, position, dim]. Keys of one batch or of
-// fewer heads serve several of the query's.
-Status attend_plain(Plan& op, u32 scale_arg, bool causal, bool quiet) {
+// A tensor of heads: [batch.., head, position, dim], or with positions before heads.
+struct Heads {
+  TensorArg tensor;
+  bool positions_first = false;
+
+  u32 count() const { return tensor.dim(positions_first ? -2 : -3); }
+  u32 positions() const { return tensor.dim(positions_first ? -3 : -2); }
+  u32 max_positions() const { return tensor.max().dim(positions_first ? -3 : -2); }
+  // One batch serves all.
+  Strides strides() const {
+    const u32 batch = batches(tensor.shape());
+    return positions_first ? position_major(tensor, batch > 1) : head_major(tensor, batch);
+  }
+};
+
+// Which tensors have positions before heads; bits.
+enum Layout : u32 { q_positions = 1, k_positions = 2, v_positions = 4, y_positions = 8 };
+
+// Torch's attention: masks may be boolean, and a query that sees no key gets zeros.
+struct Manner {
+  bool causal = false, quiet = false;
+};
+
+// Attention without a cache: op(q, k, v, mask?, …, out). Keys of one batch or of fewer heads serve several of the
+// query's.
+Status attend_plain(Plan& op, u32 scale_arg, Manner manner, u32 layout = 0) {
   const TensorArg q = op.tensor(0), k = op.tensor(1), v = op.tensor(2), y = op.last_output();
-  REQUIRE(op, q.rank() >= 2 && k.rank() >= 2 && v.rank() >= 2, "attention needs [.., positions, dim], not ", q.shape(),
-          ", ", k.shape(), " and ", v.shape());
+  const u32 least = layout == 0 ? 2 : 3;
+  REQUIRE(op, q.rank() >= least && k.rank() >= least && v.rank() >= least, "attention needs [.., positions, dim], not ",
+          q.shape(), ", ", k.shape(), " and ", v.shape());
   REQUIRE(op, q.dim(-1) == k.dim(-1), "heads of the query have ", q.dim(-1), " elements, those of the key ", k.dim(-1));
-  const u32 batch = batches(q.shape()), kv_batch = batches(k.shape());
-  REQUIRE_LIVE(op, k.dim(-2) == v.dim(-2) && k.dim(-3) == v.dim(-3) && kv_batch == batches(v.shape()), "key ",
-               k.shape(), " and value ", v.shape(), " differ");
+  const Heads queries{q, (layout & q_positions) != 0}, keys{k, (layout & k_positions) != 0},
+      values{v, (layout & v_positions) != 0}, results{y, (layout & y_positions) != 0};
+  REQUIRE_LIVE(op,
+               keys.positions() == values.positions() && keys.count() == values.count() &&
+                   batches(k.shape()) == batches(v.shape()),
+               "key ", k.shape(), " and value ", v.shape(), " differ");
   REQUIRE_LIVE(op, serves(k.shape(), q.shape()), "query ", q.shape(), " and key ", k.shape(),
                " have different batches");
   Shape shape = q.shape();
-  shape[q.rank() - 1] = v.dim(-1);
+  const u32 rank = q.rank();
+  if (queries.positions_first != results.positions_first) std::swap(shape[rank - 3], shape[rank - 2]);
+  shape[rank - 1] = v.dim(-1);
   TRY_DO(op.resize(y, shape));
   Attention a{q, k, v, y, op.maybe_tensor(3)};
-  a.batch = batch;
-  a.heads = q.dim(-3);
-  a.kv_heads = k.dim(-3);
-  a.queries = q.dim(-2);
-  a.max_queries = q.max().dim(-2);
-  a.keys = k.dim(-2);
-  a.max_keys = k.max().dim(-2);
+  a.batch = batches(q.shape());
+  a.heads = queries.count();
+  a.kv_heads = keys.count();
+  a.queries = queries.positions();
+  a.max_queries = queries.max_positions();
+  a.keys = keys.positions();
+  a.max_keys = keys.max_positions();
   a.scale = scale_of(op, scale_arg, q.dim(-1));
-  a.causal = causal;
-  a.quiet = quiet;
-  a.q_at = head_major(q, batch);
-  a.k_at = head_major(k, kv_batch);
-  a.v_at = head_major(v, kv_batch);
-  a.y_at = head_major(y, batch);
+  a.causal = manner.causal;
+  a.quiet = manner.quiet;
+  a.q_at = queries.strides();
+  a.k_at = keys.strides();
+  a.v_at = values.strides();
+  a.y_at = results.strides();
   if (a.mask) {
     REQUIRE_LIVE(op, serves(a.mask->shape(), q.shape()), "query ", q.shape(), " and mask ", a.mask->shape(),
                  " have different batches");
@@ -111,15 +140,26 @@ Status attend_plain(Plan& op, u32 scale_arg, bool causal, bool quiet) {
 }
 
 // et_vk.sdpa(q, k, v, mask?, scale?, out)
-Status sdpa(Plan& op) { return attend_plain(op, 4, false, false); }
+Status sdpa(Plan& op) { return attend_plain(op, 4, {}); }
+
+Status check_torchs(Plan& op) {
+  const f64 dropout = op.number(4);
+  REQUIRE(op, dropout == 0, "dropout is ", dropout, "; only 0 can be run");
+  REQUIRE(op, !op.flag(5) || op.is_null(3), "attention is either causal or has a mask, not both");
+  return {};
+}
 
 // scaled_dot_product_attention(q, k, v, mask?, dropout, is_causal, scale?, enable_gqa, out)
 Status aten_sdpa(Plan& op) {
-  const f64 dropout = op.number(4);
-  const bool causal = op.flag(5);
-  REQUIRE(op, dropout == 0, "dropout is ", dropout, "; only 0 can be run");
-  REQUIRE(op, !causal || op.is_null(3), "attention is either causal or has a mask, not both");
-  return attend_plain(op, 6, causal, true);
+  TRY_DO(check_torchs(op));
+  return attend_plain(op, 6, {.causal = op.flag(5), .quiet = true});
+}
+
+// pteron.attend_heads: the same, or et_vk's, of tensors with positions before heads; made by
+// passes/attention_heads.cpp.
+Status attend_heads(Plan& op) {
+  TRY_DO(check_torchs(op));
+  return attend_plain(op, 6, {.causal = op.flag(5), .quiet = op.flag(8)}, u32(op.integer(9)));
 }
 
 }  // namespace
@@ -217,6 +257,10 @@ static constexpr OpEntry entries[] = {
     {"aten.scaled_dot_product_attention.default", aten_sdpa,
      "q, k, v, mask?, dropout: number = 0, causal: flag = false, scale: number?, gqa: flag = false -> out"_sig},
     {"et_vk.sdpa.default", sdpa, "q, k, v, mask?, scale: number? -> out"_sig},
+    {"pteron.attend_heads", attend_heads,
+     "q, k, v, mask?, dropout: number = 0, causal: flag = false, scale: number?, gqa: flag = false, quiet: flag, "
+     "layout: int -> out"_sig,
+     internal},
 };
 extern const OpList attention_ops = entries;
 

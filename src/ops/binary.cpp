@@ -10,7 +10,9 @@ constexpr std::string_view quotient = "a / b", scalar_quotient = "a / s0";
 // op(a, b, [alpha,] out): s0 is alpha.
 Status in_their_type(Plan& op) {
   const TensorArg a = op.tensor(0), b = op.tensor(1), y = op.last_output();
-  return arithmetic(op, std::array{a, b}, y, op.entry().detail, {op.arity() > 3 ? op.number(2) : 0});
+  const f64 alpha = op.arity() > 3 ? op.number(2) : 0;
+  if (!is_float(y.dtype())) TRY_DO(check_fits(op, alpha));
+  return arithmetic(op, std::array{a, b}, y, op.entry().detail, {alpha});
 }
 
 // For functions that integers don't have.
@@ -24,7 +26,8 @@ Status in_floats(Plan& op) {
 Status with_scalar(Plan& op) {
   const TensorArg a = op.tensor(0), y = op.last_output();
   const Scalars scalars{op.number(1), op.arity() > 3 ? op.number(2) : 0};
-  if (!is_float(y.dtype())) TRY_DO(check_fits(op, scalars.s0));
+  if (!is_float(y.dtype()))
+    for (const f64 number : {scalars.s0, scalars.s1}) TRY_DO(check_fits(op, number));
   return arithmetic(op, std::array{a}, y, op.entry().detail, scalars);
 }
 

@@ -141,6 +141,25 @@ TEST(Elementwise, NanStaysNan) {
   }
 }
 
+// Angles of any size: the digits of π that count are far behind the point for large ones. The last but one is as close
+// to a multiple of π/2 as a float gets.
+TEST(Elementwise, AnglesMayBeHuge) {
+  std::vector<f32> angles{99999.0f, 100000.0f, 8388608.0f,    -8388608.0f,
+                          1.5e10f,  -3.3e25f,  5.3193926e37f, 3.4028235e38f};
+  for (f32 a = 90000; std::isfinite(a); a *= -1.37f) angles.push_back(a);
+  const Shape shape{u32(angles.size())};
+  const Tensor x = tensor_of<f32>(DType::f32, shape, angles);
+  const auto sines = apply<f32>("aten.sin.default", {x}, DType::f32);
+  const auto cosines = apply<f32>("aten.cos.default", {x}, DType::f32);
+  const auto tangents = apply<f32>("aten.tan.default", {x}, DType::f32);
+  for (u64 i = 0; i < angles.size(); ++i) {
+    EXPECT_NEAR(sines.at(i), std::sin(f64(angles[i])), 4e-7) << angles[i];
+    EXPECT_NEAR(cosines.at(i), std::cos(f64(angles[i])), 4e-7) << angles[i];
+    const f64 tangent = std::tan(f64(angles[i]));
+    EXPECT_NEAR(tangents.at(i) / tangent, 1, 2e-6) << angles[i];
+  }
+}
+
 TEST(Elementwise, BroadcastsEightAxes) {
   const Shape left{2, 1, 3, 1, 2, 1, 2, 3}, right{1, 2, 3, 2, 1, 2, 1, 3}, all{2, 2, 3, 2, 2, 2, 2, 3};
   const Tensor a = counting<f32>(DType::f32, left), b = counting<f32>(DType::f32, right);
@@ -205,6 +224,10 @@ TEST(Elementwise, RefusesTypesThatDontFit) {
   EXPECT_MENTIONS(error_of(graph("aten.sin.default", {i}, DType::i32, {3})),
                   "the result must be floating-point, not int32");
   EXPECT_MENTIONS(error_of(graph("aten.mul.Scalar", {i}, DType::i32, {3}, {i64(1) << 40})),
+                  "the number 1099511627776 does not fit in 32 bits");
+  EXPECT_MENTIONS(error_of(graph("aten.add.Tensor", {i, i}, DType::i32, {3}, {i64(1) << 40})),
+                  "the number 1099511627776 does not fit in 32 bits");
+  EXPECT_MENTIONS(error_of(graph("aten.sub.Scalar", {i}, DType::i32, {3}, {i64(2), i64(1) << 40})),
                   "the number 1099511627776 does not fit in 32 bits");
 }
 

@@ -51,6 +51,8 @@ void add_elementwise(Trials& trials, bool f16) {
   unary(trials, "exp", wide, [](f64 x) { return std::exp(x); }, DType::f32, 1e-5);
   unary(trials, "tanh", wide, [](f64 x) { return std::tanh(x); }, DType::f32, 1e-5);
   unary(trials, "sin", wide, [](f64 x) { return std::sin(x); }, DType::f32, 1e-5);
+  const Array far = map(wide, [](f64 x) { return f64(f32(x * 1e20)); });
+  unary(trials, "cos", far, [](f64 x) { return std::cos(x); }, DType::f32, 1e-5);
   unary(trials, "rsqrt", positive, [](f64 x) { return 1 / std::sqrt(x); }, DType::f32, 1e-5);
   unary(trials, "log10", positive, [](f64 x) { return std::log10(x); }, DType::f32, 1e-5);
   unary(trials, "round", wide, [](f64 x) { return std::nearbyint(x); }, DType::f32, 0);

@@ -7,6 +7,7 @@
 #include "ops/routes.h"
 #include "selftest/trial.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -77,16 +78,36 @@ Status compare(std::span<const Tensor> outputs, const Trial& trial, f64& worst) 
   return {};
 }
 
-Status attempt(const Trial& trial, const Device& device, Outcome& outcome) {
+// An error unless two runs gave the same bytes.
+Status compare_runs(std::span<const Tensor> first, std::span<const Tensor> again, u32 turn) {
+  for (size_t i = 0; i < first.size(); ++i) {
+    const auto a = first[i].bytes(), b = again[i].bytes();
+    if (const auto [at, _] = std::ranges::mismatch(a, b); at != a.end())
+      return invalid("not the same each time: byte ", at - a.begin(), " of result ", i, " is another in run ", turn,
+                     " than in the first");
+  }
+  return {};
+}
+
+Status attempt(const Trial& trial, const Device& device, u32 repeat, Outcome& outcome) {
   LoadOptions options = trial.options;
   options.device = device;
   options.guards = true;
   TRY(auto program, Program::load(trial.program(), options));
-  TRY(auto method, program.method("forward", trial.method_options));
   const std::vector<TensorView> views(trial.inputs.begin(), trial.inputs.end());
-  TRY(const auto outputs, method.execute(views));
-  outcome.kernels = method.kernels();
-  return compare(outputs, trial, outcome.worst);
+  std::vector<Tensor> first;
+  for (u32 turn = 1; turn <= repeat; ++turn) {
+    TRY(auto method, program.method("forward", trial.method_options));  // anew, so that its state is
+    TRY(const auto outputs, method.execute(views));
+    if (turn > 1) {
+      TRY_DO(compare_runs(first, outputs, turn));
+      continue;
+    }
+    outcome.kernels = method.kernels();
+    TRY_DO(compare(outputs, trial, outcome.worst));
+    first.assign(outputs.begin(), outputs.end());
+  }
+  return {};
 }
 
 Trials all_trials(bool f16, bool subgroups) {
@@ -113,14 +134,16 @@ std::vector<std::string_view> routes_of(std::string_view family, bool subgroups)
   return out;
 }
 
-Summary run(const Device& device, const std::string& only, const std::function<void(const Outcome&)>& report) {
+Summary run(const Device& device, const std::string& only, u32 repeat,
+            const std::function<void(const Outcome&)>& report) {
   Summary summary;
   std::set<std::string> tried;
   const bool subgroups = device.adapter().subgroups;
   for (const Trial& trial : all_trials(device.adapter().f16, subgroups)) {
     if (trial.name.find(only) == std::string::npos) continue;
     Outcome outcome{trial.name, {}, 0, ""};
-    if (const Status status = attempt(trial, device, outcome); !status) outcome.problem = status.error().to_string();
+    if (const Status status = attempt(trial, device, repeat, outcome); !status)
+      outcome.problem = status.error().to_string();
     (outcome.problem.empty() ? summary.passed : summary.failed)++;
     tried.insert(outcome.kernels.begin(), outcome.kernels.end());
     report(outcome);

@@ -22,6 +22,8 @@ struct Summary {
   std::vector<std::string> untried;  // kernels that nothing ran
 };
 
-Summary run(const Device& device, const std::string& only, const std::function<void(const Outcome&)>& report);
+// Trials with `only` in their name. Each runs `repeat` times, and every time its results must be the same, bit by bit.
+Summary run(const Device& device, const std::string& only, u32 repeat,
+            const std::function<void(const Outcome&)>& report);
 
 }  // namespace pteron::selftest

@@ -361,6 +361,13 @@ class Selftest(unittest.TestCase):
         self.assertRegex(out, r"(?m)^ok +softmax of 7 +softmax +[\d.e-]+$")
         self.assertRegex(out, r"(?m)^2 passed, 0 failed on ")
 
+    def test_results_are_the_same_each_time(self):
+        code, out, err = pteron("selftest", "--repeat", 5)
+        self.assertEqual(code, 0, out + err)
+        code, out, err = pteron("selftest", "--repeat", 0)
+        self.assertEqual((code, out), (1, ""))
+        self.assertIn("--repeat must be at least 1", err)
+
 
 class Convert(unittest.TestCase):
     MODEL = DATA / "gguf" / "llama_q4_1.gguf"

@@ -55,5 +55,37 @@ TEST(ConstantFolding, OutputsThatWereNotWantedAtFirstComeLater) {
   EXPECT_NEAR(outputs[0].as<f32>()[1], 1 + 2 * 2.7182818f, 1e-5);
 }
 
+// y = x + table[index], where the index is computed from constants: 1 · `factor`.
+GraphBuilder with_index(i64 factor) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {2})), one = b.tensor(DType::i32, {1}), index = b.tensor(DType::i32, {1}),
+            row = b.tensor(DType::f32, {1, 2}), y = b.tensor(DType::f32, {1, 2}),
+            table = b.constant<f32>(DType::f32, {3, 2}, {1, 2, 30, 40, 500, 600});
+  b.op("aten.full.default", {b.ints({1}), b.integer(1), b.null(), b.null(), b.null(), b.null(), one});
+  b.op("aten.mul.Scalar", {one, b.integer(factor), index});
+  b.op("aten.embedding.default", {table, index, b.integer(-1), b.boolean(false), b.boolean(false), row});
+  b.op("aten.add.Tensor", {x, row, b.integer(1), y});
+  b.output(y);
+  return b;
+}
+
+TEST(ConstantFolding, WhatIsLookedUpByConstantsIsLookedUpOnce) {
+  GraphRun run(with_index(2));
+  for (u32 step = 0; step < 3; ++step) {
+    const auto outputs = run({floats({2}, {f32(step), 1})});
+    ASSERT_EQ(run.error(), "");
+    EXPECT_EQ(outputs[0].as<f32>()[0], f32(step) + 500);
+    EXPECT_EQ(run.method().stats().dispatches, step == 0 ? 4u : 1u);
+  }
+}
+
+TEST(ConstantFolding, AnIndexOutOfRangeIsAnErrorOfEveryStep) {
+  GraphRun run(with_index(7));
+  for (u32 step = 0; step < 3; ++step) {
+    run({floats({2}, {0, 1})});
+    EXPECT_NE(run.error().find("7 is out of range; there are 3"), std::string::npos) << run.error();
+  }
+}
+
 }  // namespace
 }  // namespace pteron::test

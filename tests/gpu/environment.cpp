@@ -13,7 +13,9 @@ namespace pteron::test {
 
 const Device& device() {
   static const Device shared = [] {
-    auto opened = gpu::open_device();
+    gpu::OpenOptions options;
+    options.least = std::getenv("PTERON_TEST_LEAST_DEVICE") != nullptr;
+    auto opened = gpu::open_device(options);
     if (!opened) throw std::runtime_error(opened.error().to_string());
     std::shared_ptr<gpu::Device> device = *std::move(opened);
     std::printf("adapter: %s\n", device->info().adapter.name.c_str());  // for the table of platforms

@@ -55,6 +55,7 @@ TEST(Watchdog, PartsAllocateAndCreateNothing) {
 }
 
 TEST(Watchdog, ProfilesAreOfTheWholeStep) {
+  if (!device().adapter().timestamps) return;
   Llama whole("rope_llama", with_submits_of(0)), divided("rope_llama", with_submits_of(5));
   for (Llama* llama : {&whole, &divided}) {
     llama->method->set_profiling(true);

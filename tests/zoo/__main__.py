@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Exports the zoo's models with both partitioners, runs them and compares with torch.
 
-usage: python -m zoo [--only NAME,…] [--variants static,dynamic,half] [--ways own,stock,portable] [--again] [--table FILE] [--list]
+usage: python -m zoo [--only NAME,…] [--variants static,dynamic,half] [--ways own,stock,portable] [--again | --export] [--table FILE] [--list]
 
-Programs and results are kept in build/zoo, so that only what has changed is done again. The exit code says whether all that
+Programs and results are kept in build/zoo, so that only what has changed is done again; another build of the engine runs all programs
+again, but exports only those anew that it would take otherwise. The exit code says whether all that
 has been exported agrees with torch.
 """
 import argparse
@@ -25,7 +26,7 @@ def models() -> list[Model]:
 
 
 def result(model: Model, variant: str, ways: list[str], known: dict) -> dict:  # `known` stays if nothing has changed
-    out = {"kind": model.kind, "weights": model.weights}
+    out = {"kind": model.kind, "weights": model.weights, "engine": measuring.engine()}
     programs = {}
     for way in exporting.WAYS:
         exported = exporting.export(model, variant, way, only_kept=way not in ways)
@@ -34,7 +35,7 @@ def result(model: Model, variant: str, ways: list[str], known: dict) -> dict:  #
                         "reasons": exported.reasons, "key": exporting.key(model, variant, way)}  # fmt: skip
             if not exported.problem:
                 programs[way] = exported
-    if known and all(known.get(way) == out.get(way) for way in exporting.WAYS) and known.get("right"):
+    if known.get("right") and all(known.get(name) == out.get(name) for name in ("engine", *exporting.WAYS)):
         return known
     if "own" in programs:
         out["difference"] = measuring.agreement(model, variant, programs["own"])
@@ -42,6 +43,14 @@ def result(model: Model, variant: str, ways: list[str], known: dict) -> dict:  #
         if out["right"] and variant != "dynamic":
             out["times"] = measuring.times(model, variant, programs)
     return out
+
+
+def export_all(chosen: list[Model], variants: list[str], ways: list[str]) -> None:
+    for variant in variants:
+        for model in chosen:
+            if variant in exporting.variants(model):
+                made = {way: exporting.export(model, variant, way) for way in ways}
+                print(f"{model.name}/{variant}:", ", ".join(f"{way} {table.count(each)}" for way, each in made.items()), flush=True)
 
 
 def line(name: str, r: dict) -> str:
@@ -57,6 +66,7 @@ def main() -> int:
     parser.add_argument("--ways", default=",".join(exporting.WAYS), help="what to export if it is not there")
     parser.add_argument("--table", type=Path, metavar="FILE", help="write the table of all results that there are")
     parser.add_argument("--again", action="store_true", help="run and measure also what has been")
+    parser.add_argument("--export", action="store_true", help="export what is not there, and run nothing")
     parser.add_argument("--list", action="store_true", help="print the models' names")
     args = parser.parse_args()
     warnings.filterwarnings("ignore")
@@ -65,6 +75,9 @@ def main() -> int:
         print("\n".join(model.name for model in chosen))
         return 0
     logging.disable(logging.WARNING)
+    if args.export:
+        export_all(chosen, args.variants.split(","), args.ways.split(","))
+        return 0
     kept = exporting.KEPT / "results.json"
     results = json.loads(kept.read_text()) if kept.exists() else {}
     wrong = []
@@ -82,7 +95,7 @@ def main() -> int:
     if args.table:
         order = {f"{model.name}/{variant}": (model, variant) for model in models() for variant in exporting.variants(model)}
         known = {name: results[name] for name in order if name in results}
-        earlier = sum((known[name].get("own") or {}).get("key") != exporting.key(*order[name], "own") for name in known)
+        earlier = sum(r.get("engine") != measuring.engine() for r in known.values())
         missing = [name for name in order if name not in known and name.endswith("/static")]
         args.table.write_text(table.write(known, earlier, [name.removesuffix("/static") for name in missing]))
     if wrong:

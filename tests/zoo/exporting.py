@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs of models, kept on disk for as long as what they are made from stays the same."""
+"""Programs of models, kept on disk for as long as what they are made from stays the same.
+
+A program of ours depends on the engine by the questions alone that the partitioner asks it. These are kept with their answers, and
+asked again: another build of the engine that answers alike would get the same program."""
 import collections
+import contextlib
+import copy
 import dataclasses
 import functools
 import hashlib
@@ -8,6 +13,7 @@ import importlib.metadata
 import importlib.util
 import inspect
 import json
+import pickle
 import signal
 import sys
 from pathlib import Path
@@ -21,6 +27,8 @@ VARIANTS = ("static", "dynamic", "half")
 #: own: PteronPartitioner; stock: VulkanPartitioner; portable: none, so that ExecuTorch's CPU kernels do everything.
 WAYS = ("own", "stock", "portable")
 PATIENCE = 900  # seconds for an export
+
+
 @dataclasses.dataclass(frozen=True)
 class Exported:
     program: bytes = b""
@@ -53,12 +61,37 @@ def dynamic_shapes(model: Model, module: torch.nn.Module):
 
 @functools.cache
 def digest(way: str) -> bytes:
-    """Of what a program depends on, besides the model: our exports ask the engine."""
+    """Of the code that makes a program, besides the model's."""
     files = [Path(__file__).with_name("model.py")]
     if way == "own":
         package = Path(importlib.util.find_spec("pteron").submodule_search_locations[0])
-        files += [package / name for name in ("partition.py", "_forms.py", "_backend.py", "libpteron.so.1")]
+        files += [package / name for name in ("partition.py", "_forms.py", "_backend.py")]
     return hashlib.sha256(b"".join(path.read_bytes() for path in files)).digest()
+
+
+@contextlib.contextmanager
+def listening():
+    """What the engine is asked meanwhile, with its answers."""
+    from pteron import _forms
+
+    asked, ask = {}, _forms.refusal
+
+    def heard(*question):
+        asked[question] = ask(*question)
+        return asked[question]
+
+    _forms.refusal = heard
+    try:
+        yield asked
+    finally:
+        _forms.refusal = ask
+
+
+def still_true(path: Path) -> bool:
+    """Whether the engine's answers are those that a program was made by."""
+    from pteron._engine import refusal
+
+    return path.exists() and all(refusal(*question) == answer for question, answer in pickle.loads(path.read_bytes()).items())
 
 
 @functools.cache
@@ -89,17 +122,26 @@ def partitioner(way: str):
     return VulkanPartitioner()
 
 
+_programs: dict[tuple, torch.export.ExportedProgram] = {}  # the last one, which all ways start from
+
+
+def program_of(model: Model, variant: str) -> torch.export.ExportedProgram:
+    if (model.name, variant) not in _programs:
+        _programs.clear()
+        module, inputs = made(model, variant)
+        shapes = dynamic_shapes(model, module) if variant == "dynamic" else None
+        _programs[model.name, variant] = torch.export.export(module, inputs, dynamic_shapes=shapes)
+    return copy.deepcopy(_programs[model.name, variant])
+
+
 def lower(model: Model, variant: str, way: str) -> Exported:
     from executorch.exir import EdgeCompileConfig, to_edge_transform_and_lower
 
     prepare()
-    module, inputs = made(model, variant)
-    shapes = dynamic_shapes(model, module) if variant == "dynamic" else None
     with torch.no_grad():
-        exported = torch.export.export(module, inputs, dynamic_shapes=shapes)
         used = [] if way == "portable" else [partitioner(way)]
         manager = to_edge_transform_and_lower(
-            exported, partitioner=used, compile_config=EdgeCompileConfig(_check_ir_validity=False)
+            program_of(model, variant), partitioner=used, compile_config=EdgeCompileConfig(_check_ir_validity=False)
         ).to_executorch()
     plan = manager.executorch_program.execution_plan[0]
     calls = [step.instr_args.op_index for step in plan.chains[0].instructions if hasattr(step.instr_args, "op_index")]
@@ -112,30 +154,39 @@ def late(signum, frame):
     raise TimeoutError(f"not done after {PATIENCE} s")
 
 
+def kept(path: Path, way: str) -> Exported | None:
+    if not path.exists() or (way == "own" and not still_true(path.with_suffix(".asked"))):
+        return None
+    facts = json.loads(path.read_text())
+    return Exported(program=path.with_suffix(".pte").read_bytes() if not facts["problem"] else b"", **facts)
+
+
+def keep(path: Path, exported: Exported, asked: dict) -> None:
+    KEPT.mkdir(parents=True, exist_ok=True)
+    for old in KEPT.glob(f"{path.stem.rpartition('-')[0]}-*"):
+        old.unlink()
+    path.with_suffix(".pte").write_bytes(exported.program)
+    path.with_suffix(".asked").write_bytes(pickle.dumps(asked))
+    path.write_text(json.dumps({name: value for name, value in dataclasses.asdict(exported).items() if name != "program"}))
+
+
 def export(model: Model, variant: str, way: str, only_kept: bool = False) -> Exported | None:
     """From the disk if it is there."""
     path = KEPT / f"{model.name}-{variant}-{way}-{key(model, variant, way)}.json"
-    if path.exists():
-        facts = json.loads(path.read_text())
-        program = path.with_suffix(".pte").read_bytes() if not facts["problem"] else b""
-        return Exported(program=program, **facts)
-    if only_kept:
-        return None
+    found = kept(path, way)
+    if found or only_kept:
+        return found
     signal.signal(signal.SIGALRM, late)
     signal.alarm(PATIENCE)
+    asked = {}
     try:
-        made = lower(model, variant, way)
+        with listening() as asked:
+            exported = lower(model, variant, way)
     except Exception as error:  # it is part of the result
         first = (str(error).strip().splitlines() or [""])[0]
-        made = Exported(problem=f"{type(error).__name__}: {first}"[:300])
+        exported = Exported(problem=f"{type(error).__name__}: {first}"[:300])
     finally:
         signal.alarm(0)
-    if made.problem and way == "own":
-        return made  # may be ours, and is tried again
-    KEPT.mkdir(parents=True, exist_ok=True)
-    for old in KEPT.glob(f"{model.name}-{variant}-{way}-*"):
-        old.unlink()
-    path.with_suffix(".pte").write_bytes(made.program)
-    facts = {name: value for name, value in dataclasses.asdict(made).items() if name != "program"}
-    path.write_text(json.dumps(facts))
-    return made
+    if not exported.problem or way != "own":  # ours is tried again
+        keep(path, exported, asked)
+    return exported

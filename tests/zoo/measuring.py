@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Programs against torch, and how long they take."""
+import functools
+import hashlib
+import importlib.util
 import random
 import statistics
 import time
+from pathlib import Path
 
 import torch
 from zoo import exporting
@@ -11,6 +15,13 @@ from zoo.model import Model
 
 TOLERANCE = {"static": 1e-3, "dynamic": 1e-3, "half": 2e-2}
 ROUNDS, PATIENCE = 9, 4.0  # interleaved; seconds after which no further round begins
+
+
+@functools.cache
+def engine() -> str:
+    """Which build of it."""
+    package = Path(importlib.util.find_spec("pteron").submodule_search_locations[0])
+    return hashlib.sha256((package / "libpteron_executorch.so").read_bytes()).hexdigest()[:16]
 
 
 def at_size(model: Model, inputs: tuple, end: int) -> tuple:

@@ -1,32 +1,34 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """docs/models.md from the results."""
+import collections
 import statistics
+
+from zoo.exporting import Exported
 
 HEAD = """# Models
 Architectures that others wrote, with small configurations, exported and run; real weights where a package has them. *Delegates* and *CPU
 ops* are counted with ExecuTorch's `VulkanPartitioner` (stock) and with [`PteronPartitioner`](python.md#a-model-in-one-piece) (ours);
 *difference* is the largest from torch in any output, relative to the largest number there; *ms* are medians of interleaved runs on Mesa's
 lavapipe, a CPU, for programs of both partitioners, ExecuTorch's portable kernels and eager torch. Times of such small models say what
-a cut costs, not how fast a GPU is; taken on a busy machine, they vary by a factor of two and more. A dash means that nobody has tried that; programs of dynamic sizes and in half precision are
-made with `--variants dynamic,half`. This file is written by `tests/zoo`: `python -m zoo --table docs/models.md`.
+a cut costs, not how fast a GPU is; on a busy machine they vary by a factor of two and more. All programs get the same inputs and give
+their outputs back to Python. A dash means that nobody has tried that. This file is written by `tests/zoo`:
+`python -m zoo --table docs/models.md`.
 """
 
 
 LEFT_OUT = """## Left out
-- silero-vad has not been tried.
-- PP-OCRv4's recogniser and angle classifier: `onnx2torch` can't convert the one (a batch norm without a known rank) and makes
-  shapes of the other depend on contents.
 - VITS as a whole: how long speech gets is told by contents. What follows when the length is known is `vits`.
 """
 
 
+def count(exported: Exported) -> str:
+    """Delegates and CPU ops."""
+    return "no export" if exported.problem else f"{exported.delegates} + {sum(exported.outside.values())}"
+
+
 def cell(result: dict | None, way: str) -> str:
-    exported = (result or {}).get(way)
-    if not exported:
-        return "–"
-    if exported["problem"]:
-        return "no export"
-    return f"{exported['delegates']} + {sum(exported['outside'].values())}"
+    known = (result or {}).get(way)
+    return count(Exported(delegates=known["delegates"], outside=known["outside"], problem=known["problem"])) if known else "–"
 
 
 def difference(result: dict) -> str:
@@ -39,29 +41,31 @@ def milliseconds(result: dict, way: str) -> str:
     return f"{value:.1f}" if value is not None else "–"
 
 
-def is_whole(result: dict) -> bool:
-    own = result.get("own") or {}
-    return not own.get("problem", "x") and own["delegates"] == 1 and not own["outside"]
+def is_whole(result: dict, way: str = "own") -> bool:
+    exported = result.get(way) or {}
+    return not exported.get("problem", "x") and exported["delegates"] == 1 and not exported["outside"]
+
+
+def ratio(results: list[dict], other: str) -> str:
+    """Our time over another's, the median, and of how many models."""
+    ratios = [r["times"]["own"] / r["times"][other] for r in results if {"own", other} <= r.get("times", {}).keys()]
+    return f"{statistics.median(ratios):.2f} ({len(ratios)} models)" if ratios else "–"
 
 
 def summary(results: dict[str, dict]) -> list[str]:
     static = [r for name, r in results.items() if name.endswith("/static")]
     tried = [r for r in static if r.get("stock")]
-    stock = [r for r in static if (s := r.get("stock")) and not s["problem"] and s["delegates"] == 1 and not s["outside"]]
-    right = [r for r in results.values() if r.get("right")]
-    lines = [
-        f"- {len(static)} models, {len(results)} programs; {sum(map(is_whole, static))} models are one delegate without CPU ops with ours"
-        + (f"; of {len(tried)} that were tried, {len(stock)} with stock." if tried else "; stock was not tried."),
-        f"- {len(right)} of {len(results)} programs agree with torch.",
+    failed = [r for r in tried if r["stock"]["problem"]]
+    cut = [r for r in tried if not r["stock"]["problem"] and not is_whole(r, "stock")]
+    kinds = collections.Counter(name.rsplit("/", 1)[1] for name in results)
+    right = collections.Counter(name.rsplit("/", 1)[1] for name, r in results.items() if r.get("right"))
+    stock = f"; with stock {len(tried) - len(failed) - len(cut)} of {len(tried)}, {len(cut)} are cut and {len(failed)} not exported"
+    return [
+        f"- Of {len(static)} models, {sum(map(is_whole, static))} are one delegate without CPU ops with ours{stock if tried else ''}.",
+        f"- Right against torch: {', '.join(f'{right[kind]} of {count} {kind}' for kind, count in kinds.items())} programs.",
+        f"- Time with ours ÷ with stock, for models that stock cuts: median {ratio(cut, 'stock')}.",
+        f"- Time with ours ÷ ExecuTorch's portable kernels: median {ratio(static, 'portable')}; ÷ eager torch: {ratio(static, 'eager')}.",
     ]
-    ratios = [
-        r["times"]["own"] / r["times"]["stock"]
-        for r in static
-        if {"own", "stock"} <= r.get("times", {}).keys() and (r["stock"]["delegates"] > 1 or r["stock"]["outside"])
-    ]
-    if ratios:
-        lines.append(f"- Models that stock cuts: time with ours ÷ with stock, median {statistics.median(ratios):.2f} ({len(ratios)} models).")
-    return lines
 
 
 def write(results: dict[str, dict], earlier: int, missing: list[str]) -> str:

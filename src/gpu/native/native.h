@@ -13,6 +13,7 @@ struct OpenOptions {
   bool disable_f16 = false;
   bool disable_subgroups = false;
   u64 max_storage_binding_bytes = 0;  // 0: the device's
+  bool least = false;                 // no more than WebGPU promises everywhere
 };
 
 Result<std::vector<DeviceInfo>> list_adapters();

@@ -29,6 +29,23 @@ WGPUBufferBindingType binding_type(BindingKind kind) {
   return WGPUBufferBindingType_Storage;
 }
 
+// What we count on is asked for and nothing more, so that WebGPU itself refuses what would exceed it.
+WGPULimits requested_limits(WGPUAdapter adapter, const Limits& wanted) {
+  WGPULimits limits = WGPU_LIMITS_INIT;
+  wgpuAdapterGetLimits(adapter, &limits);
+  limits.nextInChain = nullptr;
+  limits.maxBufferSize = wanted.max_buffer_bytes;
+  limits.maxStorageBufferBindingSize = wanted.max_storage_binding_bytes;
+  limits.maxUniformBufferBindingSize = wanted.max_uniform_binding_bytes;
+  limits.maxStorageBuffersPerShaderStage = wanted.max_storage_buffers;
+  limits.maxComputeWorkgroupStorageSize = wanted.max_workgroup_bytes;
+  limits.maxComputeInvocationsPerWorkgroup = limits.maxComputeWorkgroupSizeX = wanted.max_invocations;
+  limits.maxComputeWorkgroupSizeY = std::min(limits.maxComputeWorkgroupSizeY, wanted.max_invocations);
+  limits.maxComputeWorkgroupsPerDimension = wanted.max_workgroups;
+  limits.minStorageBufferOffsetAlignment = limits.minUniformBufferOffsetAlignment = 256;  // WebGPU's default
+  return limits;
+}
+
 }  // namespace
 
 NativeDevice::NativeDevice(WGPUInstance instance, DeviceInfo info) : instance_(instance) {
@@ -42,9 +59,7 @@ Result<std::shared_ptr<Device>> NativeDevice::open(WGPUInstance instance, WGPUAd
   if (self->features().f16) wanted.push_back(WGPUFeatureName_ShaderF16);
   if (self->features().subgroups) wanted.push_back(subgroups_feature());
   if (self->features().timestamps) wanted.push_back(WGPUFeatureName_TimestampQuery);
-  WGPULimits limits = WGPU_LIMITS_INIT;
-  wgpuAdapterGetLimits(adapter, &limits);
-  limits.nextInChain = nullptr;
+  const WGPULimits limits = requested_limits(adapter, self->limits());
 
   WGPUDeviceDescriptor descriptor = WGPU_DEVICE_DESCRIPTOR_INIT;
   descriptor.label = view("pteron");
@@ -135,6 +150,9 @@ void NativeDevice::destroy_buffer(Id id) {
       reads_.erase(read);
     }
   }
+  // Its memory goes as soon as the GPU is done with it, although commands that were recorded and are not needed any
+  // more may still name it.
+  wgpuBufferDestroy(buffer_of(id));
   wgpuBufferRelease(buffer_of(id));
 }
 

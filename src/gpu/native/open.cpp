@@ -148,6 +148,7 @@ Result<std::shared_ptr<Device>> open_device(const OpenOptions& options) {
   const std::vector<DeviceInfo> infos = describe_all(instance);
   TRY(const u32 index, choose(infos, options.adapter));
   DeviceInfo info = infos[index];
+  if (options.least) info.limits = Limits(), info.features = Features();
   if (options.disable_f16) info.features.f16 = false;
   if (options.disable_subgroups) info.features.subgroups = false;
   if (options.max_storage_binding_bytes > 0)

@@ -6,8 +6,9 @@
 // Weights are made whole first. Fusions that take more come before others: SwiGLU needs its two linears alone, the norm
 // goes to whatever linear remains, and elementwise chains are what nobody else wanted.
 std::span<const pteron::graph::Pass* const> pteron::graph::all_passes() {
-  static constexpr std::array passes{&ops::offsets_pass,      &ops::embedding_pass,   &ops::swiglu_pass,
-                                     &ops::residual_pass,     &ops::siblings_pass,    &ops::norm_pass,
-                                     &ops::rotary_cache_pass, &ops::elementwise_pass, &ops::dead_code_pass};
+  static constexpr std::array passes{&ops::offsets_pass,      &ops::embedding_pass,       &ops::swiglu_pass,
+                                     &ops::residual_pass,     &ops::siblings_pass,        &ops::norm_pass,
+                                     &ops::rotary_cache_pass, &ops::attention_heads_pass, &ops::elementwise_pass,
+                                     &ops::dead_code_pass};
   return passes;
 }

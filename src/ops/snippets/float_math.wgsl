@@ -120,23 +120,6 @@ fn power(a: f32, b: f32) -> f32 {
   return select(m, -m, odd && (bitcast<u32>(a) >> 31u) != 0u);
 }
 
-// sin(a + turns · π/2). Four parts of π/2, three of them of eight bits, whose multiples are exact, bring angles of up to
-// 100,000 close to 0, where few terms of the series suffice.
-fn wave(a: f32, turns: i32) -> f32 {
-  if (!is_finite(a)) {
-    return nan();
-  }
-  let k = round(a * 0.63661977);
-  let r = (((a - k * 1.5703125) - k * 0.0004825592041015625) - k * 1.26659870147705e-6) - k * 9.920935796805404e-10;
-  let z = r * r;
-  let quadrant = (i32(k) + turns) & 3;
-  let odd = r + r * z * (-0.16666667 + z * (0.0083333333 + z * (-0.00019841270 + z * 2.7557319e-6)));
-  let even = 1.0 + z * (-0.5 + z * (0.041666667 + z * (-0.0013888889 + z * (2.4801587e-5 - z * 2.7557319e-7))));
-  let near = select(odd, even, (quadrant & 1) != 0);
-  let far = sin(a + f32(turns) * 1.5707964);
-  return select(far, select(near, -near, quadrant >= 2), abs(a) < 1.0e5);
-}
-
 fn sigmoid(a: f32) -> f32 { return keep_nan(a, 1.0 / (1.0 + exp(-clamp(a, -88.0, 88.0)))); }
 // Beyond 15 it is 1; a driver's tanh may overflow.
 fn safe_tanh(a: f32) -> f32 { return keep_nan(a, tanh(clamp(a, -15.0, 15.0))); }

@@ -144,3 +144,82 @@ fn special_erf(a: f32) -> f32 {
   let v = select(1.0 - series * exp(-z), near, m < 0.5);
   return keep_nan(a, select(v, -v, a < 0.0));
 }
+
+// Word i of 2/π in binary: 32 zeros, then the digits behind the point.
+fn special_word(i: u32) -> u32 {
+  switch (i) {
+    case 1u: { return 0xa2f9836eu; }
+    case 2u: { return 0x4e441529u; }
+    case 3u: { return 0xfc2757d1u; }
+    case 4u: { return 0xf534ddc0u; }
+    case 5u: { return 0xdb629599u; }
+    case 6u: { return 0x3c439041u; }
+    case 7u: { return 0xfe5163abu; }
+    default: { return 0u; }
+  }
+}
+// 32 digits of it from digit i on.
+fn special_digits(i: u32) -> u32 {
+  let at = i & 31u;
+  let next = select(special_word((i >> 5u) + 1u) >> ((32u - at) & 31u), 0u, at == 0u);
+  return (special_word(i >> 5u) << at) | next;
+}
+// What m · w has above 32 bits, for m < 2²⁴.
+fn special_carry(m: u32, w: u32) -> u32 {
+  let low = m & 0xffffu;
+  let high = m >> 16u;
+  let cross = low * (w >> 16u);
+  let middle = ((low * (w & 0xffffu)) >> 16u) + (cross & 0xffffu) + high * (w & 0xffffu);
+  return high * (w >> 16u) + (cross >> 16u) + (middle >> 16u);
+}
+
+// A number as a whole number of quarter turns and the rest of the angle, at most π/4.
+struct SpecialAngle { quarters: i32, rest: f32 }
+
+// Three parts of π/2 of eight bits each, whose multiples are exact, and a fourth.
+fn special_near_angle(a: f32) -> SpecialAngle {
+  let k = round(a * 0.63661977);
+  return SpecialAngle(i32(k), (((a - k * 1.5703125) - k * 0.0004825592041015625) - k * 1.26659870147705e-6) - k * 9.920935796805404e-10);
+}
+// a = m · 2ˢ with s ≥ −7: of 2/π only the 96 digits count that give neither whole turns nor less than 2⁻⁷⁰.
+fn special_far_angle(a: f32) -> SpecialAngle {
+  let bits = magnitude_bits(a);
+  let m = (bits & 0x7fffffu) | 0x800000u;
+  let first = (bits >> 23u) - 120u;
+  let w1 = special_digits(first + 32u);
+  let below = special_carry(m, special_digits(first + 64u));
+  let low = m * w1 + below;
+  let high = m * special_digits(first) + special_carry(m, w1) + select(0u, 1u, low < below);
+  // Two digits of quarters, then the fraction of one; from a half on, one quarter more and what is missing to it.
+  var fraction = vec2u((high << 2u) | (low >> 30u), low << 2u);
+  let up = (fraction.x >> 31u) != 0u;
+  if (up) {
+    fraction = vec2u(~fraction.x + select(0u, 1u, fraction.y == 0u), ~fraction.y + 1u);
+  }
+  let zeros = min(countLeadingZeros(fraction.x), 31u);
+  let digits = (fraction.x << zeros) | ((fraction.y >> 1u) >> (31u - zeros));
+  let size = ldexp(f32(digits), -32 - i32(zeros)) * 1.5707964;
+  let quarters = i32(high >> 30u) + select(0, 1, up);
+  let negative = (bitcast<u32>(a) >> 31u) != 0u;
+  return SpecialAngle(select(quarters, -quarters, negative), select(size, -size, negative != up));
+}
+
+// sin(a + turns · π/2), by the series near 0.
+fn special_wave(a: f32, turns: i32) -> f32 {
+  if (!is_finite(a)) {
+    return nan();
+  }
+  var angle: SpecialAngle;
+  if (abs(a) < 1.0e5) {
+    angle = special_near_angle(a);
+  } else {
+    angle = special_far_angle(a);
+  }
+  let r = angle.rest;
+  let z = r * r;
+  let quadrant = (angle.quarters + turns) & 3;
+  let odd = r + r * z * (-0.16666667 + z * (0.0083333333 + z * (-0.00019841270 + z * 2.7557319e-6)));
+  let even = 1.0 + z * (-0.5 + z * (0.041666667 + z * (-0.0013888889 + z * (2.4801587e-5 - z * 2.7557319e-7))));
+  let v = select(odd, even, (quadrant & 1) != 0);
+  return select(v, -v, quadrant >= 2);
+}

@@ -33,7 +33,7 @@ Sample Generator::run() {
       {4, &Generator::norm},       {4, &Generator::matrices},  {3, &Generator::images},
       {3, &Generator::look_up},    {3, &Generator::table_q4},  {3, &Generator::number_from_input},
       {3, &Generator::integers},   {2, &Generator::halves},    {3, &Generator::compare_and_choose},
-      {2, &Generator::fill},
+      {2, &Generator::fill},       {6, &Generator::heads},
   };
   u32 total = 0;
   for (const auto& p : productions) total += p.weight;

@@ -97,6 +97,8 @@ class Generator {
   void requantise();
   void cache();
   void attention();
+  u32 heads_of(const Sizes& sizes);
+  void heads();
   void optimiser();
   void number_from_input();
   // Shapes.

@@ -37,7 +37,7 @@ Array normalise(Call& op, DType dtype, const Array& x, const Norm& n, std::vecto
       const f64 gain = n.gain ? n.gain->data[c] : 1, shift = n.shift ? n.shift->data[c] : 0;
       const f64 v = (x.data[size_t(i)] - s.mean) * s.rstd * gain;
       const f64 terms = (std::abs(x.data[size_t(i)]) + std::abs(s.mean)) * s.rstd * std::abs(gain) + std::abs(shift);
-      y.data[size_t(i)] = op.noisy(v + shift, terms, f64(n.length) + 16);
+      y.data[size_t(i)] = op.noisy(n.shift ? v + shift : v, terms, f64(n.length) + 16);
     }
   }
   return y;
