@@ -126,19 +126,6 @@ class Windows(unittest.TestCase):
             console.type("/quit\r")
             self.assertEqual(console.exit_code(), 0)
 
-    def test_plain_lines_are_read_and_ctrl_c_stops_the_answer_alone(self):
-        """As in consoles that know no sequences: errors go elsewhere, so the line can't be edited."""
-        log = WORK / "windows-x64" / "chat.log"
-        endless = ["--ignore-eos", "--max-tokens", 1_000_000, "--on-full", "slide", "-q"]
-        into_file = ["/bin/sh", "-c", f'exec "$@" 2> {log}', "sh"]
-        with self.wine.console(*into_file, *self.command, "chat", *TINY, *endless) as console:
-            console.type("Wie groß?\r")
-            console.wait_for(lambda out: len(console.shown(out)) > 300, "an answer")
-            console.type("\x03/history\r")
-            console.wait_for_file(log, "user: Wie groß?")
-            console.type("/quit\r")
-            self.assertEqual(console.exit_code(), 0)
-
     def test_the_server_answers(self):
         command = [str(part) for part in (*self.command, "serve", *TINY, "--port", "0", "--json")]
         with subprocess.Popen(command, env=self.wine.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:

@@ -51,7 +51,7 @@ class Console(Terminal):
         end = time.monotonic() + PATIENCE
         while not path.exists() or words not in path.read_text():
             if time.monotonic() > end:
-                raise AssertionError(f"'{words}' did not come:\n{self.shown(self.output)[-3000:]}")
+                raise AssertionError(f"'{words}' did not come:\n{self.output.decode(errors='replace')[-3000:]}")
             self.read(0.2)
 
     @staticmethod
