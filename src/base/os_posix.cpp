@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/os.h"
+#include "base/path.h"
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -87,6 +88,8 @@ Result<std::unique_ptr<File>> open_file(const std::string& path) {
   }
   return std::make_unique<PosixFile>(fd, info, path);
 }
+
+std::filesystem::path path(const std::string& utf8) { return utf8; }
 
 Status write_private_file(const std::string& path, std::span<const Bytes> parts) {
   const std::string part = path + ".part";

@@ -2,6 +2,7 @@
 #include "base/os.h"
 
 #include "base/error.h"
+#include "base/path.h"
 #include "base/wide_windows.h"
 
 #include <windows.h>
@@ -128,6 +129,8 @@ Result<std::unique_ptr<File>> open_file(const std::string& path) {
     return invalid("cannot read '", path, "': it is not a regular file");
   return std::make_unique<WindowsFile>(std::move(file), info, path);
 }
+
+std::filesystem::path path(const std::string& utf8) { return to_wide(utf8); }
 
 // A user's folders are private there unless someone shared them.
 Status write_private_file(const std::string& path, std::span<const Bytes> parts) {

@@ -2,6 +2,7 @@
 // What a program costs on this device. A language model is measured in prompts and single tokens, any other program in
 // runs on made-up inputs.
 #include "base/os.h"
+#include "base/path.h"
 #include "cli/cli.h"
 #include "cli/costs.h"
 #include "cli/meter.h"
@@ -180,7 +181,7 @@ Status run(const Options& options) {
 
   std::error_code ignored;
   Json report{{"model", options.model},
-              {"file_bytes", std::filesystem::file_size(options.model, ignored)},
+              {"file_bytes", std::filesystem::file_size(os::path(options.model), ignored)},
               {"adapter", device.adapter().name},
               {"driver", device.adapter().driver},
               {"adapter_type", device.adapter().type},

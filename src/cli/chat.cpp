@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/os.h"
+#include "base/path.h"
 #include "cli/editor/line_editor.h"
 #include "cli/editor/terminal.h"
 #include "cli/language.h"
 
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 
 namespace pteron::cli {
@@ -110,7 +110,7 @@ class Conversation {
   }
 
   void save(const std::string& path) {
-    std::ofstream file(std::filesystem::path(path), std::ios::binary);
+    std::ofstream file(os::path(path), std::ios::binary);
     file << chat_.to_json() << '\n';
     file.close();
     std::fprintf(stderr, file ? "Saved in '%s'.\n" : "pteron: cannot write '%s'; use /save FILE\n", path.c_str());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "convert/convert.h"
 
+#include "base/path.h"
 #include "cli/cli.h"
 
 #include <nlohmann/json.hpp>
@@ -24,7 +25,7 @@ struct Options {
 // A file that appears under its name only when it is whole.
 class OutputFile {
  public:
-  explicit OutputFile(fs::path path) : path_(std::move(path)), part_(path_.string() + ".part") {}
+  explicit OutputFile(fs::path path) : path_(std::move(path)), part_(path_) { part_ += ".part"; }
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile() {
@@ -88,14 +89,14 @@ void print_report(const Options& options, const convert::Report& report, f64 sec
 
 Status run(Options options) {
   const auto start = std::chrono::steady_clock::now();
-  if (options.output.empty()) options.output = fs::path(options.model).replace_extension(".pte").string();
+  if (options.output.empty()) options.output = os::path(options.model).replace_extension(".pte").string();
   std::error_code ignored;
-  if (fs::equivalent(options.model, options.output, ignored))
+  if (fs::equivalent(os::path(options.model), os::path(options.output), ignored))
     return invalid("the output '", options.output, "' is the model itself");
   if (!options.quiet) options.convert.progress = progress_bar("");
   if (options.quantization == "q4") options.convert.quantization = convert::Quantization::q4;
   TRY(auto source, format::open_file(options.model));
-  OutputFile file(options.output);
+  OutputFile file(os::path(options.output));
   TRY_DO(file.open());
   auto report =
       within(convert::convert(std::move(source), options.convert, [&](Bytes bytes) { return file.write(bytes); }),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "base/path.h"
 #include "cli/info.h"
 #include "cli/tuning.h"
 #include "format/data_source.h"
@@ -87,8 +88,9 @@ Status run(const Options& options) {
                          {"shape", std::vector<u32>(t.shape().begin(), t.shape().end())}};
     if (!options.output_dir.empty()) {
       std::error_code ignored;
-      std::filesystem::create_directories(options.output_dir, ignored);
-      const auto path = std::filesystem::path(options.output_dir) / str("output_", i, ".npy");
+      const std::filesystem::path folder = os::path(options.output_dir);
+      std::filesystem::create_directories(folder, ignored);
+      const auto path = folder / str("output_", i, ".npy");
       TRY_DO(write_npy(path, t));
       entry["file"] = path.string();
     }

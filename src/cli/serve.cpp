@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/error.h"
 #include "base/os.h"
+#include "base/path.h"
 #include "base/sha256.h"
 #include "cli/cli.h"
 #include "cli/interrupts.h"
@@ -68,7 +69,7 @@ std::string hash_of(const Options& options, const std::string& path) {
 Status open_cache(Options& options, server::ModelTable& models) {
   if (options.cache_dir.empty()) return {};
   models.hash = [&options](const std::string& path) { return hash_of(options, path); };
-  TRY(options.server.scheduler.disk, server::DiskCache::open(options.cache_dir, options.cache_mib << 20));
+  TRY(options.server.scheduler.disk, server::DiskCache::open(os::path(options.cache_dir), options.cache_mib << 20));
   return {};
 }
 

@@ -2,6 +2,7 @@
 #include "cli/tuning.h"
 
 #include "base/os.h"
+#include "base/path.h"
 #include "base/sha256.h"
 #include "format/data_source.h"
 #include "ops/routes.h"
@@ -27,7 +28,7 @@ std::string key_of(const AdapterDescription& adapter) {
 
 std::string folder() {
   const std::string cache = os::cache_directory();
-  return cache.empty() ? "" : (fs::path(cache) / "tune").string();
+  return cache.empty() ? "" : (os::path(cache) / "tune").string();
 }
 
 // Of one shape, by a kernel that there is: a file that others wrote to must not stop the program.
@@ -55,35 +56,36 @@ Result<std::string> tuning_path(const std::string& model) {
   Sha256 hash;
   hash.update(std::as_bytes(std::span(&size, 1)));
   hash.update(bytes);
-  return (fs::path(folder()) / (hash.finish().substr(0, 24) + ".json")).string();
+  return (os::path(folder()) / (hash.finish().substr(0, 24) + ".json")).string();
 }
 
 Result<std::string> save_tuning(const Tuning& tuning) {
   TRY(const std::string path, tuning_path(tuning.model));
   std::error_code ignored;
-  fs::create_directories(fs::path(path).parent_path(), ignored);
-  Json json = read_json(path);
+  const fs::path target = os::path(path);
+  fs::create_directories(target.parent_path(), ignored);
+  Json json = read_json(target);
   json[key_of(tuning.adapter)] = tuning.routes;
   const std::string part = path + ".part";
-  std::ofstream file{fs::path(part)};
+  std::ofstream file(os::path(part));
   file << json.dump(1, ' ', false, Json::error_handler_t::replace) << '\n';
   file.close();
   if (!file) return invalid("cannot write '", part, "'; set PTERON_CACHE to a folder that can be written");
   std::error_code error;
-  fs::rename(part, path, error);
+  fs::rename(os::path(part), target, error);
   if (error) return invalid("cannot rename '", part, "' to '", path, "': ", error.message());
   return path;
 }
 
 Status apply_tuning(const Common& common, const std::string& model, LoadOptions& load) {
   std::error_code ignored;
-  if (common.no_tuning || !fs::exists(folder(), ignored)) return {};
+  if (common.no_tuning || !fs::exists(os::path(folder()), ignored)) return {};
   const auto path = tuning_path(model);
-  if (!path || !fs::exists(*path, ignored)) return {};
+  if (!path || !fs::exists(os::path(*path), ignored)) return {};
   if (!load.device) {
     TRY(load.device, Device::open(load.device_options));
   }
-  const Json json = read_json(*path);
+  const Json json = read_json(os::path(*path));
   const auto entry = json.find(key_of(load.device->adapter()));
   if (entry == json.end() || !entry->is_array()) return {};
   for (const Json& route : *entry)

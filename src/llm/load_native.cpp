@@ -2,6 +2,7 @@
 // Language models and encoders from files: the tokenizer and the chat template are in the program or lie beside it.
 #include "base/error.h"
 #include "base/os.h"
+#include "base/path.h"
 #include "llm/json/json.h"
 
 #include <pteron/encoder.h>
@@ -37,7 +38,7 @@ struct Sources {
   Result<std::optional<ChatTemplate>> chat_template() const;
 
  private:
-  fs::path beside() const { return options.tokenizer.empty() ? model : fs::path(options.tokenizer); }
+  fs::path beside() const { return options.tokenizer.empty() ? model : os::path(options.tokenizer); }
   Result<Tokenizer> tokenizer_in(const fs::path& file) const;
   Result<std::optional<std::string>> template_text() const;
   Result<std::optional<std::string>> template_in_config() const;
@@ -55,7 +56,7 @@ Result<Tokenizer> Sources::tokenizer_in(const fs::path& file) const {
 }
 
 Result<std::optional<Tokenizer>> Sources::tokenizer() const {
-  if (!options.tokenizer.empty()) return tokenizer_in(options.tokenizer);
+  if (!options.tokenizer.empty()) return tokenizer_in(os::path(options.tokenizer));
   if (const auto bytes = program.named_data("pteron.tokenizer.json")) {
     TRY(Tokenizer inside, within(Tokenizer::load(*bytes), model.string()));
     return inside;
@@ -78,7 +79,7 @@ Result<std::optional<std::string>> Sources::template_in_config() const {
 
 Result<std::optional<std::string>> Sources::template_text() const {
   std::optional<fs::path> file;
-  if (!options.chat_template.empty()) file = options.chat_template;
+  if (!options.chat_template.empty()) file = os::path(options.chat_template);
   if (!file) {
     if (const auto bytes = program.named_data("pteron.chat_template")) return std::string(as_text(*bytes));
     file = find_beside(beside(), {"chat_template.jinja"});
@@ -99,7 +100,7 @@ Result<std::optional<ChatTemplate>> Sources::chat_template() const {
 
 Result<LanguageModel> LanguageModel::load(const std::string& path, LanguageModelOptions options) {
   TRY(Program program, Program::load(path, options.load));
-  const Sources sources{program, path, options};
+  const Sources sources{program, os::path(path), options};
   TRY(auto tokenizer, sources.tokenizer());
   TRY(auto chat_template, sources.chat_template());
   return within(create(std::move(program), std::move(tokenizer), std::move(chat_template)), path);
@@ -110,7 +111,7 @@ Result<std::optional<Encoder>> Encoder::load(const std::string& path, LoadOption
   TRY(Program program, Program::load(path, std::move(options)));
   if (!is_one(program)) return std::nullopt;
   const LanguageModelOptions files{.tokenizer = tokenizer};
-  const Sources sources{program, path, files};
+  const Sources sources{program, os::path(path), files};
   TRY(auto words, sources.tokenizer());
   TRY(Encoder encoder, within(create(std::move(program), std::move(words)), path));
   return encoder;

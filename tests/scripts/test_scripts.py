@@ -178,6 +178,7 @@ class Selection(Machine):
 
     def test_a_test_brings_what_it_comes_after(self):
         self.assertEqual(self.names("--only", "unit"), ["unit"])
+        self.assertEqual(self.names("--only", "links,unit"), ["unit", "links"])
         self.assertEqual(set(self.names("--only", "web-chat")), {"wasm", "chat-model", "web-chat"})
 
     def test_a_name_that_no_test_has_is_an_error(self):

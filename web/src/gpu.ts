@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The page's side of the port to WebGPU: implements the imports of src/gpu/browser/imports.h on a GPUDevice. The module
 // knows objects by numbers; structs are read from its memory in the layout that imports.h asserts.
+import { adapterName } from './adapter_name.ts';
 import type { ErrorKind } from './errors.ts';
 import { GpuWatch } from './gpu_watch.ts';
 import { Timestamps } from './timestamps.ts';
@@ -207,9 +208,8 @@ export class GpuPort {
   }
 
   #text(what: number, id: number): string {
-    const { vendor, architecture, device, description } = this.#adapter;
-    if (what === Text.adapterName) return [vendor, device || architecture].filter(Boolean).join(' ') || 'unnamed GPU';
-    if (what === Text.adapterDriver) return description;
+    if (what === Text.adapterName) return adapterName(this.#adapter);
+    if (what === Text.adapterDriver) return this.#adapter.description;
     if (what === Text.failure) return this.watch.failure?.message ?? '';
     return this.#pipelines.get(id).error ?? '';
   }

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { chromium, firefox, type Browser, type Page } from 'playwright-core';
-import { adapterLine, type AdapterNames } from './adapter.ts';
+import { adapterName, type AdapterNames } from '../src/adapter_name.ts';
 import { readmeLines } from './readme.ts';
 
 const flags = [
@@ -75,7 +75,7 @@ export async function withPage<T>(
     await page.goto(`http://127.0.0.1:${port}/`);
     const adapter = await page.evaluate(lookForAdapter);
     if (typeof adapter === 'string') throw new Error(`${adapter} (${browser.version()})`);
-    console.log(adapterLine(adapter));
+    console.log(`adapter: ${adapterName(adapter)}`); // tools/keep_results.py looks for that
     return await use(page, stopServer);
   } finally {
     await browser.close();
@@ -106,6 +106,6 @@ async function lookForAdapter(): Promise<AdapterNames | string> {
   if (!adapter) return 'WebGPU is there, but gives no adapter; its software adapter needs libvk_swiftshader.so beside the browser';
   const device = await adapter.requestDevice();
   device.destroy();
-  const { vendor, architecture, device: model } = adapter.info;
-  return { vendor, architecture, device: model };
+  const { vendor, architecture, device: model, description } = adapter.info;
+  return { vendor, architecture, device: model, description };
 }

@@ -2,6 +2,7 @@
 #include "cli/editor/history.h"
 
 #include "base/os.h"
+#include "base/path.h"
 #include "base/utf8.h"
 
 #include <array>
@@ -43,9 +44,10 @@ std::string unescaped(const std::string& line) {
 History::History(std::string file) : file_(std::move(file)) {
   std::error_code none;
   if (file_.empty()) return;
-  fs::create_directories(fs::path(file_).parent_path(), none);
-  const u64 size = fs::is_regular_file(file_, none) ? fs::file_size(file_, none) : 0;
-  std::ifstream in(fs::path(file_), std::ios::binary);
+  const fs::path path = os::path(file_);
+  fs::create_directories(path.parent_path(), none);
+  const u64 size = fs::is_regular_file(path, none) ? fs::file_size(path, none) : 0;
+  std::ifstream in(path, std::ios::binary);
   std::string line;
   if (size > largest_file) {
     in.seekg(-std::streamoff(largest_file), std::ios::end);

@@ -2,6 +2,7 @@
 #include "server/engine/model.h"
 
 #include "base/error.h"
+#include "base/path.h"
 
 #include <algorithm>
 #include <chrono>
@@ -11,7 +12,7 @@ namespace pteron::server {
 namespace {
 
 std::string name_of_file(const std::string& path) {
-  const std::filesystem::path file = std::filesystem::absolute(path);
+  const std::filesystem::path file = std::filesystem::absolute(os::path(path));
   const std::string stem = file.stem().string();
   return stem == "model" && file.has_parent_path() ? file.parent_path().filename().string() : stem;
 }
@@ -51,7 +52,8 @@ ToolStyle find_tool_style(const LanguageModel& model) {
 Result<ModelPtr> ModelTable::load(const std::string& path) const {
   const auto stamp = [&] {
     std::error_code ignored;
-    return std::pair(std::filesystem::last_write_time(path, ignored), std::filesystem::file_size(path, ignored));
+    const std::filesystem::path file = os::path(path);
+    return std::pair(std::filesystem::last_write_time(file, ignored), std::filesystem::file_size(file, ignored));
   };
   const auto before = stamp();
   std::string known = hash ? hash(path) : "";

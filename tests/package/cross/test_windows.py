@@ -117,6 +117,15 @@ class Windows(unittest.TestCase):
         answers = [json.loads(text) for text in (self.pteron(*QUESTION), run(NATIVE, *QUESTION))]
         self.assertEqual(answers[0]["token_ids"], answers[1]["token_ids"])
 
+    def test_lines_are_edited_at_a_console(self):
+        said = WORK / "windows-x64" / "größe.json"
+        with self.wine.console(*self.command, "chat", *TINY, "--max-tokens", 1, "-q") as console:
+            console.wait_for(lambda out: "[2C" in console.shown(out), "a prompt")  # Wine shows sequences as they are
+            console.type(f"Grüüßx\be\x01!\r/save {said}\r")
+            console.wait_for_file(said, '"content": "!Grüüße"')
+            console.type("/quit\r")
+            self.assertEqual(console.exit_code(), 0)
+
     def test_the_server_answers(self):
         command = [str(part) for part in (*self.command, "serve", *TINY, "--port", "0", "--json")]
         with subprocess.Popen(command, env=self.wine.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:

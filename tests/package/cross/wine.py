@@ -2,7 +2,13 @@
 """Programs of Windows on this machine: Wine, with a screen in memory, because its Vulkan wants one."""
 import os
 import pathlib
+import shutil
 import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "cli"))
+from terminal import PATIENCE, Screen, Terminal
 
 SHIM = pathlib.Path(__file__).with_name("bcryptprimitives.c")
 
@@ -28,7 +34,28 @@ class Wine:
         subprocess.run([*shim, "-ladvapi32"], check=True)
         subprocess.run(["wine", "wineboot", "-i"], env=self.environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
+    def console(self, *command) -> "Console":
+        return Console(shutil.which(str(command[0])), *command[1:], **self.environment)
+
     def close(self) -> None:
         subprocess.run(["wineserver", "-k"], env=self.environment, check=False)
         self.screen.terminate()
         self.screen.wait()
+
+
+class Console(Terminal):
+    """A console of Windows in a terminal of this machine: Wine paints it there, and gives it the keys."""
+
+    def wait_for_file(self, path: pathlib.Path, words: str) -> None:
+        """Until they stand in it. Meanwhile the console goes on."""
+        end = time.monotonic() + PATIENCE
+        while not path.exists() or words not in path.read_text():
+            if time.monotonic() > end:
+                raise AssertionError(f"'{words}' did not come:\n{self.output.decode(errors='replace')[-3000:]}")
+            self.read(0.2)
+
+    @staticmethod
+    def shown(output: bytes) -> str:
+        screen = Screen()
+        screen.feed(output.decode(errors="replace"))
+        return "\n".join(screen.text(len(screen.rows)))
