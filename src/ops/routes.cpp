@@ -29,8 +29,9 @@ constexpr Route table[] = {
     {"conv", "image", Route::any, false, nullptr},
     // Linears with 4-bit weights in tiles (linear_q4.h).
     {"linear_q4", "lines", Route::gpu, false, [](const Work&) { return true; }},
-    // With four lanes, as SwiftShader has, it is hardly faster and takes long to compile.
-    {"linear_q4", "subgroups", Route::cpu, true, [](const Work& w) { return w.rows > 1; }, 8},
+    // Software adapters don't say how wide subgroups are. SwiftShader, whose four lanes gain little and compile for long,
+    // is the one without half precision.
+    {"linear_q4", "subgroups", Route::cpu, true, [](const Work& w) { return w.rows > 1; }, true},
     {"linear_q4", "registers", Route::any, false, nullptr},
     // Attention (attention.h).
     {"attention", "group", Route::gpu, false, [](const Work& w) { return w.rows <= 128; }},
@@ -75,7 +76,7 @@ Result<std::string_view> find(Plan& op, std::string_view family, const Work& wor
   for (const Route& route : table) {
     if (route.family != family || (route.subgroups && !device.features.subgroups)) continue;
     if (route.adapter != Route::any && route.adapter != adapter) continue;
-    if (device.features.subgroup_min < route.lanes) continue;
+    if (route.f16 && !device.features.f16) continue;
     if (!route.suits || op.branch(route.suits(work))) return route.name;
   }
   return internal_error("the family '", family, "' has no route");

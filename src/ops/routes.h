@@ -18,7 +18,7 @@ struct Route {
   enum Adapter : u8 { any, cpu, gpu } adapter = any;
   bool subgroups = false;           // the device must have them
   bool (*suits)(const Work& work);  // none: whatever the others leave
-  u32 lanes = 0;                    // of a subgroup from which on it is worth while
+  bool f16 = false;                 // chosen only where the device has half precision
 };
 
 // A family's routes stand together, in the order in which they are asked.
