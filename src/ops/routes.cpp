@@ -29,8 +29,8 @@ constexpr Route table[] = {
     {"conv", "image", Route::any, false, nullptr},
     // Linears with 4-bit weights in tiles (linear_q4.h).
     {"linear_q4", "lines", Route::gpu, false, [](const Work&) { return true; }},
-    // Software adapters don't say how wide subgroups are. SwiftShader, whose four lanes gain little and compile for long,
-    // is the one without half precision.
+    // Software adapters don't say how wide subgroups are. SwiftShader, whose four lanes gain little and take long to
+    // compile, is the one without half precision.
     {"linear_q4", "subgroups", Route::cpu, true, [](const Work& w) { return w.rows > 1; }, true},
     {"linear_q4", "registers", Route::any, false, nullptr},
     // Attention (attention.h).
