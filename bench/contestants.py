@@ -33,8 +33,8 @@ def environment(adapter, **more):
     return {**os.environ, "VK_ICD_FILENAMES": icd, "NODEVICE_SELECT": "1", "GGML_VK_VISIBLE_DEVICES": "0", **more}
 
 
-def pteron_bench(program, adapter, *options, **variables):
-    command = [PTERON, "bench", program, "--json", "-q", "--no-tuning", *options]
+def pteron_bench(program, adapter, *options, by=PTERON, **variables):
+    command = [by, "bench", program, "--json", "-q", "--no-tuning", *options]
     return json.loads(run(*command, env=environment(adapter, **variables)))
 
 

@@ -1,28 +1,32 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""How a server behaves under load: a mixed load whose answers are checked, then speed against the number of clients, beside llama.cpp.
+"""How a server behaves under load: a mixed load whose answers are checked, then speed against the number of clients, beside llama.cpp, and
+what a token costs where several conversations share a submit.
 
-usage: bench/serve_load.py [--part mixed|speed] [--requests N] [--each N] [--quick] [--without-llama] [--keep]
+usage: bench/serve_load.py [--part mixed|speed|batch] [--before PTERON] [--requests N] [--each N] [--quick] [--without-llama] [--keep]
 
 Starts the servers itself, on lavapipe. Needs `./run` to have been there for the program and the model, and `tools/setup bench` for
 llama.cpp. --keep writes the numbers into docs/benchmarks/serving.json and docs/serving.md and the plot beside them. Of one part only, the
-other's stay as they are: the mixed load is about right answers, so it needs no quiet machine.
+others' stay as they are: the mixed load is about right answers, so it needs no quiet machine. --before names an earlier build, whose only
+conversation is what several are compared with.
 """
 import argparse
 import json
 import os
 import re
+import statistics
 import subprocess
 import threading
 import time
 from pathlib import Path
 
 import svg
-from contestants import MODELS, NODE, PEERS, PTERON, ROOT, WORK, convert, environment, gguf_model
+from contestants import MODELS, NODE, PEERS, PTERON, ROOT, WORK, convert, environment, gguf_model, pteron_bench
 from serve import Load, Outcome, summary
 
 CLIENTS = (1, 2, 4, 8, 16)
 BESIDE = (1, 4)  # clients of both
+TOGETHER = (2, 4, 8, 16)  # conversations in one submit
 TOKENS = 16
 OBJECTS = (("resident_mib", "MiB"), ("gpu_mib", "MiB in GPU buffers"), ("gpu_buffers", "buffers"), ("gpu_bind_groups", "bind groups"),
            ("files", "open files"), ("threads", "threads"))  # fmt: skip
@@ -59,9 +63,12 @@ class Process:
         self._process.wait(60)
 
 
+def model():
+    return convert(gguf_model(), MODELS / "smollm2-q4.pte", "--quant", "q4")
+
+
 def pteron(*options):
-    model = convert(gguf_model(), MODELS / "smollm2-q4.pte", "--quant", "q4")
-    return Process(PTERON, "serve", model, "--port", 0, "--json", "-q", *options)
+    return Process(PTERON, "serve", model(), "--port", 0, "--json", "-q", *options)
 
 
 def llama(conversations):
@@ -141,6 +148,31 @@ def speed(given):
     return out
 
 
+def batch(given):
+    """Medians of rounds in which all take turns."""
+    alone, together = [], {conversations: [] for conversations in TOGETHER}
+    bench = lambda *options, by=PTERON: pteron_bench(model(), "lavapipe", "--prompts", 1, "--decode", 24, *options, by=by)
+    for _ in range(2 if given.quick else 5):
+        alone.append(bench(by=given.before or PTERON))
+        for conversations, reports in together.items():
+            reports.append(bench("--conversations", conversations))
+    middle = lambda reports, key: statistics.median(report[key] for report in reports)
+    rows = [{"conversations": 1, "cpu_ms": middle(alone, "decode_cpu_ms"), "ms": 1000 / middle(alone, "decode_tok_s"),
+             "bytes": middle(together[TOGETHER[0]], "bytes_touched")}]  # fmt: skip
+    for conversations, reports in together.items():
+        rows.append({"conversations": conversations, "cpu_ms": middle(reports, "batch_cpu_ms"), "ms": middle(reports, "batch_ms"),
+                     "bytes": middle(reports, "batch_bytes_touched"), "bytes_of_caches": middle(reports, "batch_bytes_of_caches")})  # fmt: skip
+    return {"rows": rows, "alone": alone[0]["commit"], "commit": commit()}
+
+
+def batch_table(measured):
+    first = measured["rows"][0]
+    head = (f"| conversations | CPU-ms for a token | | ms for a token | | bytes for a token | |\n|---|---|---|---|---|---|---|\n"
+            f"| 1 (commit {measured['alone']}) | {first['cpu_ms']:.0f} | | {first['ms']:.0f} | | {first['bytes'] / 1e6:.0f} MB | |\n")  # fmt: skip
+    cells = lambda row: " | ".join(f"{row[key] / scale:.0f}{unit} | {row[key] / first[key]:.2f} ×" for key, scale, unit in (("cpu_ms", 1, ""), ("ms", 1, ""), ("bytes", 1e6, " MB")))
+    return head + "".join(f"| {row['conversations']} | {cells(row)} |\n" for row in measured["rows"][1:])
+
+
 def table(measured):
     head = "| server | clients | tokens/s | CPU-ms per token | first token, p50 / p99 | between tokens, p50 / p99 |\n|---|---|---|---|---|---|\n"
     lines = [
@@ -170,21 +202,27 @@ def plot(measured):
     ])  # fmt: skip
 
 
+def put(page, name, text):
+    """Between the marks of these numbers."""
+    begin, end = f"<!-- numbers of {name} -->\n", f"<!-- end of numbers of {name} -->"
+    before, _, rest = page.read_text().partition(begin)
+    page.write_text(f"{before}{begin}{text}{end}{rest.partition(end)[2]}")
+
+
 def keep(measured):
     page = ROOT / "docs" / "serving.md"
     KEPT.write_text(json.dumps(measured, indent=1) + "\n")
-    if "pteron" not in measured or "mixed" not in measured:
-        return
-    KEPT.with_suffix(".svg").write_text(plot(measured))
-    begin, end = "<!-- numbers of bench/serve_load.py -->\n", "<!-- end of numbers -->"
-    before, _, rest = page.read_text().partition(begin)
-    behind = rest.partition(end)[2]
-    page.write_text(f"{before}{begin}{table(measured)}\n![Speed against the number of clients](benchmarks/serving.svg)\n{end}{behind}")
+    if "batch" in measured:
+        put(page, "conversations", batch_table(measured["batch"]))
+    if "pteron" in measured and "mixed" in measured:
+        KEPT.with_suffix(".svg").write_text(plot(measured))
+        put(page, "clients", f"{table(measured)}\n![Speed against the number of clients](benchmarks/serving.svg)\n")
 
 
 def main():
     parser = argparse.ArgumentParser(description="How a server behaves under load.")
-    parser.add_argument("--part", choices=("mixed", "speed"))
+    parser.add_argument("--part", choices=("mixed", "speed", "batch"))
+    parser.add_argument("--before", type=Path, help="an earlier build's pteron")
     parser.add_argument("--requests", type=int, default=400)
     parser.add_argument("--each", type=int, default=4, help="requests of each client where speed is measured")
     parser.add_argument("--quick", action="store_true", help="few numbers of clients")
@@ -192,10 +230,13 @@ def main():
     parser.add_argument("--keep", action="store_true")
     given = parser.parse_args()
     measured = json.loads(KEPT.read_text()) if given.part and KEPT.exists() else {}
-    if given.part != "speed":
+    if given.part in (None, "mixed"):
         measured["mixed"] = mixed(given.requests) | {"commit": commit()}
-    if given.part != "mixed":
+    if given.part in (None, "speed"):
         measured |= speed(given) | {"commit": commit()}
+    if given.part in (None, "batch"):
+        measured["batch"] = batch(given)
+        print(batch_table(measured["batch"]))
     if given.keep:
         keep(measured)
     if "pteron" in measured and "mixed" in measured:

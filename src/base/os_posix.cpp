@@ -90,6 +90,7 @@ Result<std::unique_ptr<File>> open_file(const std::string& path) {
 }
 
 std::filesystem::path path(const std::string& utf8) { return utf8; }
+std::string text(const std::filesystem::path& path) { return path.native(); }
 
 Status write_private_file(const std::string& path, std::span<const Bytes> parts) {
   const std::string part = path + ".part";

@@ -131,6 +131,7 @@ Result<std::unique_ptr<File>> open_file(const std::string& path) {
 }
 
 std::filesystem::path path(const std::string& utf8) { return to_wide(utf8); }
+std::string text(const std::filesystem::path& path) { return to_utf8(path.native()); }
 
 // A user's folders are private there unless someone shared them.
 Status write_private_file(const std::string& path, std::span<const Bytes> parts) {

@@ -48,13 +48,13 @@ class OutputFile {
     std::error_code error;
     fs::rename(part_, path_, error);
     whole_ = !error;
-    if (error) return invalid("cannot rename '", part_.string(), "' to '", path_.string(), "': ", error.message());
+    if (error) return invalid("cannot rename '", os::text(part_), "' to '", os::text(path_), "': ", error.message());
     return {};
   }
 
  private:
   Status check() const {
-    if (!stream_) return invalid("cannot write '", part_.string(), "'; is the folder there and is the disk full?");
+    if (!stream_) return invalid("cannot write '", os::text(part_), "'; is the folder there and is the disk full?");
     return {};
   }
   fs::path path_, part_;
@@ -89,7 +89,7 @@ void print_report(const Options& options, const convert::Report& report, f64 sec
 
 Status run(Options options) {
   const auto start = std::chrono::steady_clock::now();
-  if (options.output.empty()) options.output = os::path(options.model).replace_extension(".pte").string();
+  if (options.output.empty()) options.output = os::text(os::path(options.model).replace_extension(".pte"));
   std::error_code ignored;
   if (fs::equivalent(os::path(options.model), os::path(options.output), ignored))
     return invalid("the output '", options.output, "' is the model itself");

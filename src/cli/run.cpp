@@ -33,7 +33,7 @@ Status write_npy(const std::filesystem::path& path, const Tensor& tensor) {
   const auto bytes = format::to_npy(tensor);
   std::ofstream file(path, std::ios::binary);
   file.write(reinterpret_cast<const char*>(bytes.data()), std::streamsize(bytes.size()));
-  if (!file) return invalid("cannot write '", path.string(), "'");
+  if (!file) return invalid("cannot write '", os::text(path), "'");
   return {};
 }
 
@@ -92,7 +92,7 @@ Status run(const Options& options) {
       std::filesystem::create_directories(folder, ignored);
       const auto path = folder / str("output_", i, ".npy");
       TRY_DO(write_npy(path, t));
-      entry["file"] = path.string();
+      entry["file"] = os::text(path);
     }
     if (!options.json)
       std::printf(

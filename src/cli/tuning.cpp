@@ -28,7 +28,7 @@ std::string key_of(const AdapterDescription& adapter) {
 
 std::string folder() {
   const std::string cache = os::cache_directory();
-  return cache.empty() ? "" : (os::path(cache) / "tune").string();
+  return cache.empty() ? "" : os::text(os::path(cache) / "tune");
 }
 
 // Of one shape, by a kernel that there is: a file that others wrote to must not stop the program.
@@ -56,7 +56,7 @@ Result<std::string> tuning_path(const std::string& model) {
   Sha256 hash;
   hash.update(std::as_bytes(std::span(&size, 1)));
   hash.update(bytes);
-  return (os::path(folder()) / (hash.finish().substr(0, 24) + ".json")).string();
+  return os::text(os::path(folder()) / (hash.finish().substr(0, 24) + ".json"));
 }
 
 Result<std::string> save_tuning(const Tuning& tuning) {

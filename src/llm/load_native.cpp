@@ -45,20 +45,20 @@ struct Sources {
 };
 
 Result<Tokenizer> Sources::tokenizer_in(const fs::path& file) const {
-  TRY(const auto bytes, os::read_file(file.string()));
+  TRY(const auto bytes, os::read_file(os::text(file)));
   TokenizerOptions with;
   std::vector<std::byte> config;
   if (const auto path = find_beside(file, {"tokenizer_config.json"}); path && file.extension() == ".json") {
-    TRY(config, os::read_file(path->string()));
+    TRY(config, os::read_file(os::text(*path)));
     with.config = config;
   }
-  return within(Tokenizer::load(bytes, with), file.string());
+  return within(Tokenizer::load(bytes, with), os::text(file));
 }
 
 Result<std::optional<Tokenizer>> Sources::tokenizer() const {
   if (!options.tokenizer.empty()) return tokenizer_in(os::path(options.tokenizer));
   if (const auto bytes = program.named_data("pteron.tokenizer.json")) {
-    TRY(Tokenizer inside, within(Tokenizer::load(*bytes), model.string()));
+    TRY(Tokenizer inside, within(Tokenizer::load(*bytes), os::text(model)));
     return inside;
   }
   if (const auto file = find_beside(model, {"tokenizer.json", "tokenizer.model"})) return tokenizer_in(*file);
@@ -68,8 +68,8 @@ Result<std::optional<Tokenizer>> Sources::tokenizer() const {
 Result<std::optional<std::string>> Sources::template_in_config() const {
   const auto path = find_beside(beside(), {"tokenizer_config.json"});
   if (!path) return std::nullopt;
-  TRY(const auto config, os::read_file(path->string()));
-  TRY(const Json root, within(Json::parse(as_text(config), Json::BigIntegers::round), path->string()));
+  TRY(const auto config, os::read_file(os::text(*path)));
+  TRY(const Json root, within(Json::parse(as_text(config), Json::BigIntegers::round), os::text(*path)));
   const Json& entry = root["chat_template"];
   if (entry.text()) return *entry.text();
   for (const Json& named : entry.items())
@@ -85,7 +85,7 @@ Result<std::optional<std::string>> Sources::template_text() const {
     file = find_beside(beside(), {"chat_template.jinja"});
   }
   if (!file) return template_in_config();
-  TRY(const auto bytes, within(os::read_file(file->string(), largest_template), "the chat template"));
+  TRY(const auto bytes, within(os::read_file(os::text(*file), largest_template), "the chat template"));
   return std::string(as_text(bytes));
 }
 

@@ -132,9 +132,7 @@ Status run_lanes(Plan& op, const Q4Linear& l, const Q4Rows& x, u32 rows_per_thre
   }
   for (u32 i = made; i < 3; ++i) params.ends[i] = params.lanes;
   params.count = params.lanes * ceil_div(rows, rows_per_thread);
-  Spec spec = Spec().num("TM", rows_per_thread);
-  if (share) spec.flag("EIGHT_LANES", op.device().features.subgroup_min >= 8);
-  const Q4Variant v = q4_variant(op, l, x, spec, false);
+  const Q4Variant v = q4_variant(op, l, x, Spec().num("TM", rows_per_thread), false);
   note_operations(op, l);
   return op.dispatch({share ? kernels::linear_q4_subgroups : kernels::linear_q4_registers, v.spec}, v.bound(),
                      std::as_bytes(std::span(&params, 1)), one_thread_per(params.count, share ? 8 : 64));

@@ -2,6 +2,7 @@
 #include "server/engine/disk_cache.h"
 
 #include "base/error.h"
+#include "base/path.h"
 #include "base/sha256.h"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ constexpr size_t most_waiting = 4;  // states in memory that wait to be written
 constexpr std::string_view suffix = ".state";
 
 void log_ignored(const fs::path& file, const Error& error) {
-  std::fprintf(stderr, "pteron: cache: %s is ignored: %s\n", file.string().c_str(), error.to_string().c_str());
+  std::fprintf(stderr, "pteron: cache: %s is ignored: %s\n", os::text(file).c_str(), error.to_string().c_str());
 }
 
 u32 shared_with(std::span<const u32> tokens, std::span<const u32> prompt) {
@@ -41,7 +42,7 @@ std::string name_of(const StateOwner& owner, std::span<const u32> tokens) {
 Result<std::unique_ptr<DiskCache>> DiskCache::open(const fs::path& folder, u64 budget) {
   std::error_code error;
   if (fs::create_directories(folder, error)) fs::permissions(folder, fs::perms::owner_all, error);
-  if (!fs::is_directory(folder, error)) return invalid("'", folder.string(), "' is no folder and can't be made one");
+  if (!fs::is_directory(folder, error)) return invalid("'", os::text(folder), "' is no folder and can't be made one");
   std::unique_ptr<DiskCache> cache(new DiskCache(folder, budget));
   cache->look_around();
   cache->writer_ = std::thread([self = cache.get()] { self->write_waiting(); });

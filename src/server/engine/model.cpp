@@ -13,8 +13,8 @@ namespace {
 
 std::string name_of_file(const std::string& path) {
   const std::filesystem::path file = std::filesystem::absolute(os::path(path));
-  const std::string stem = file.stem().string();
-  return stem == "model" && file.has_parent_path() ? file.parent_path().filename().string() : stem;
+  const std::string stem = os::text(file.stem());
+  return stem == "model" && file.has_parent_path() ? os::text(file.parent_path().filename()) : stem;
 }
 
 // Tokens of the longest kind fill the context. Twice as much, because a tokenizer may make a text shorter first.

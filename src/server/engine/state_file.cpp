@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/os.h"
+#include "base/path.h"
 #include "base/sha256.h"
 
 #include <array>
@@ -31,7 +32,7 @@ static_assert(sizeof(Fixed) == 96);
 class Reader {
  public:
   static Result<Reader> open(const std::filesystem::path& path) {
-    TRY(auto file, os::open_file(path.string()));
+    TRY(auto file, os::open_file(os::text(path)));
     return Reader(std::move(file));
   }
   u64 size() const { return file_->size(); }
@@ -100,8 +101,8 @@ Status write_state(const std::filesystem::path& path, const StateOwner& owner, s
   sum.update(state);
   const std::string digest = sum.finish();
   return os::write_private_file(
-      path.string(), std::array{bytes_of(fixed), std::as_bytes(std::span(owner.layout)), std::as_bytes(tokens), state,
-                                std::as_bytes(std::span(digest))});
+      os::text(path), std::array{bytes_of(fixed), std::as_bytes(std::span(owner.layout)), std::as_bytes(tokens), state,
+                                 std::as_bytes(std::span(digest))});
 }
 
 Result<StateHead> read_head(const std::filesystem::path& path) {

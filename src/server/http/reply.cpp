@@ -49,7 +49,7 @@ Reply::Reply(std::shared_ptr<Channel> channel, const Request& request, const Lim
 Reply::~Reply() {
   if (finished_) return;
   if (begun())
-    finish(true);
+    finish("", true);
   else
     send({500, "text/plain", "the request was dropped\n", {}});
 }
@@ -69,9 +69,7 @@ void Reply::send(const Response& response) {
   std::string bytes = head(response.status, response.body.empty() ? "" : response.type, response.headers);
   bytes += str("Content-Length: ", response.body.size(), "\r\n\r\n");
   if (!without_body_) bytes += response.body;
-  // An answer of any size that is complete may wait: it was made for this reader alone.
-  channel_->append(bytes, ~size_t(0));
-  finish(!keep_alive_);
+  finish(bytes, !keep_alive_);
 }
 
 void Reply::begin(int status, std::string_view type) {
@@ -93,14 +91,15 @@ bool Reply::write(std::string_view bytes) {
 
 void Reply::end() {
   if (finished_) return;
-  if (chunked_) channel_->append("0\r\n\r\n", ~size_t(0));
-  finish(!keep_alive_);
+  finish(chunked_ ? "0\r\n\r\n" : "", !keep_alive_);
 }
 
-void Reply::finish(bool close) {
+void Reply::finish(std::string_view last, bool close) {
   finished_ = true;
-  channel_->finish(close);
   if (on_end) on_end(*this);
+  // An answer of any size that is complete may wait: it was made for this reader alone.
+  if (!last.empty()) channel_->append(last, ~size_t(0));
+  channel_->finish(close);
 }
 
 }  // namespace pteron::server::http

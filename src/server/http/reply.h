@@ -59,12 +59,13 @@ class Reply {
   bool begun() const { return status_ != 0; }
   bool gone() const { return channel_->abandoned(); }
   int status() const { return status_; }
-  // Called once, when the answer is complete or given up.
+  // Called once, when the answer is complete or given up, and before its last bytes are sent: who has an answer finds
+  // it in the log and in the numbers.
   std::function<void(const Reply&)> on_end;
 
  private:
   std::string head(int status, std::string_view type, const Headers& more) const;
-  void finish(bool close);
+  void finish(std::string_view last, bool close);
 
   std::shared_ptr<Channel> channel_;
   Headers headers_;
