@@ -40,7 +40,7 @@ def result(model: Model, variant: str, ways: list[str], known: dict) -> dict:  #
     if "own" in programs:
         out["difference"] = measuring.agreement(model, variant, programs["own"])
         out["right"] = isinstance(out["difference"], float) and out["difference"] <= measuring.TOLERANCE[variant]
-        if out["right"] and variant != "dynamic":
+        if out["right"]:
             out["times"] = measuring.times(model, variant, programs)
     return out
 

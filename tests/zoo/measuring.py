@@ -14,7 +14,7 @@ from zoo.exporting import Exported
 from zoo.model import Model
 
 TOLERANCE = {"static": 1e-3, "dynamic": 1e-3, "half": 2e-2}
-ROUNDS, PATIENCE = 9, 4.0  # interleaved; seconds after which no further round begins
+ROUNDS, PATIENCE = 25, 3.0  # interleaved; seconds after which no further round begins
 
 
 @functools.cache
@@ -84,22 +84,24 @@ def runnable(exported: Exported, inputs: tuple):
     return forward
 
 
+def medians(runs: dict) -> dict[str, float]:
+    """Milliseconds of what takes turns, in an order that changes."""
+    taken = {way: [] for way in runs}
+    begin = time.perf_counter()
+    for round_ in range(ROUNDS):
+        for way, run in random.Random(round_).sample(list(runs.items()), len(runs)):
+            start = time.perf_counter()
+            run()
+            if round_ > 0:  # torch compiles in the first one
+                taken[way].append((time.perf_counter() - start) * 1e3)
+        if round_ > 1 and time.perf_counter() - begin > PATIENCE:
+            break
+    return {way: statistics.median(each) for way, each in taken.items()}
+
+
 def times(model: Model, variant: str, programs: dict[str, Exported]) -> dict[str, float]:
-    """Milliseconds, the medians of interleaved runs; eager torch is one of them."""
+    """Of programs and of eager torch. The latter comes last: its threads spin for a while and would slow down who comes next."""
     module, inputs = exporting.made(model, variant)
     runs = {way: run for way, exported in programs.items() if (run := runnable(exported, inputs))}
-    taken = {way: [] for way in [*runs, "eager"]}
-    begin = time.perf_counter()
     with torch.no_grad():
-        runs = {way: (lambda forward=forward: forward(inputs)) for way, forward in runs.items()} | {"eager": lambda: module(*inputs)}
-        for round_ in range(ROUNDS):
-            order = list(runs.items())
-            random.Random(round_).shuffle(order)  # threads of eager torch go on for a while and slow down who comes next
-            for way, run in order:
-                start = time.perf_counter()
-                run()
-                if round_ > 0:  # torch compiles in the first one
-                    taken[way].append((time.perf_counter() - start) * 1e3)
-            if round_ > 1 and time.perf_counter() - begin > PATIENCE:
-                break
-    return {way: statistics.median(each) for way, each in taken.items()}
+        return medians({way: lambda forward=forward: forward(inputs) for way, forward in runs.items()}) | medians({"eager": lambda: module(*inputs)})

@@ -2,6 +2,7 @@
 #include "gpu/native/native_device.h"
 
 #include "gpu/native/native.h"
+#include "gpu/native/unknown_parameters.h"
 
 #include <array>
 #include <chrono>
@@ -45,6 +46,8 @@ WGPULimits requested_limits(WGPUAdapter adapter, const Limits& wanted) {
   limits.minStorageBufferOffsetAlignment = limits.minUniformBufferOffsetAlignment = 256;  // WebGPU's default
   return limits;
 }
+
+bool is_lavapipe(const DeviceInfo& info) { return info.adapter.name.starts_with("llvmpipe"); }
 
 }  // namespace
 
@@ -184,7 +187,8 @@ Result<Pipeline> NativeDevice::compile_now(const PipelineSpec& spec) {
   layout.bindGroupLayoutCount = 1;
   WGPUPipelineLayout pipeline_layout = wgpuDeviceCreatePipelineLayout(device_, &layout);
   WGPUShaderSourceWGSL code = WGPU_SHADER_SOURCE_WGSL_INIT;
-  code.code = view(spec.source);
+  const std::string source = is_lavapipe(info()) ? with_unknown_parameters(spec.source) : spec.source;
+  code.code = view(source);
   WGPUShaderModuleDescriptor module_descriptor = WGPU_SHADER_MODULE_DESCRIPTOR_INIT;
   module_descriptor.nextInChain = &code.chain;
   module_descriptor.label = view(spec.label);
