@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { allowTokens, answered, ask, dropFiles, expect, keep, loadFiles, problemOf, withFault } from './app_support.ts';
+import { saved } from './browser.ts';
 import { faintTexts } from './contrast.ts';
 import { npy, png, readNpyFloats } from './files.ts';
 
@@ -51,11 +52,13 @@ export const appTests: Record<string, AppTest> = {
   },
 
   async 'an answer can be copied'(page) {
-    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.getByRole('button', { name: 'Copy' }).last().click();
     await page.getByRole('button', { name: 'Copied' }).waitFor();
-    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    await page.locator('#question').focus();
+    await page.keyboard.press('Control+V');
+    const copied = await page.locator('#question').inputValue();
     expect(copied.trim() === (await answered(page)), `'${copied}' was copied`);
+    await page.locator('#question').fill('');
   },
 
   async 'an answer can be stopped with a key'(page) {
@@ -114,9 +117,7 @@ export const appTests: Record<string, AppTest> = {
       await page.locator('#input-0').setInputFiles(file);
       await page.locator('#run').click();
       await page.locator('#run:enabled').waitFor();
-      const download = page.waitForEvent('download');
-      await page.getByRole('button', { name: 'Save output 0' }).click();
-      return readNpyFloats(readFileSync(await (await download).path()));
+      return readNpyFloats(await saved(page, 'output_0.npy', () => page.getByRole('button', { name: 'Save output 0' }).click()));
     };
     await page.getByRole('button', { name: 'Open another model' }).click();
     await page.locator('#files').setInputFiles(join(folder, 'model.pte'));
@@ -173,10 +174,10 @@ export const appTests: Record<string, AppTest> = {
   },
 
   async 'a lost GPU device is opened again in the page and the conversation goes on'(page, files) {
-    await withFault(page, '', async (tab, worker) => {
+    await withFault(page, '', async (tab, cause) => {
       await loadFiles(tab, files);
       await ask(tab, 'Hello');
-      await worker().evaluate(() => (globalThis as unknown as { device: GPUDevice }).device.destroy());
+      await cause('lose the device');
       await ask(tab, 'And now?');
       await tab.locator('#log .note', { hasText: 'opened again' }).waitFor();
       expect((await tab.locator('#log .message').count()) === 4, 'the conversation is another one');
@@ -185,10 +186,10 @@ export const appTests: Record<string, AppTest> = {
   },
 
   async 'a worker that crashes is replaced with a click, the conversation stays'(page, files) {
-    await withFault(page, '', async (tab, worker) => {
+    await withFault(page, '', async (tab, cause) => {
       await loadFiles(tab, files);
       await ask(tab, 'Hello');
-      await worker().evaluate(() => void setTimeout(() => { throw new Error('as if by a bug'); }));
+      await cause('crash');
       expect((await problemOf(tab)).includes('the worker stopped'), 'it says something else');
       await tab.getByRole('button', { name: 'Start again' }).click();
       await tab.locator('#question:enabled').waitFor();

@@ -2,7 +2,7 @@
 // What the page's tests do again and again.
 import { mkdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { Page, Worker } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { pathOf, sendFile } from '../serve_files.ts';
 import { listen, type Handler } from './browser.ts';
 
@@ -95,23 +95,31 @@ export async function problemOf(page: Page): Promise<string> {
   return (await page.locator('#problem').textContent()) ?? '';
 }
 
-/** The same page in another window where `code` runs first, on the page and in its worker, which shows its GPU device. */
-export async function withFault(page: Page, code: string, use: (page: Page, worker: () => Worker) => Promise<void>): Promise<void> {
+/** What can go wrong in the page's worker, which is told by name. Drivers can't reach into workers in every browser. */
+const faults = `{
+  const { requestDevice } = GPUAdapter.prototype;
+  let device;
+  GPUAdapter.prototype.requestDevice = async function (...args) { return (device = await requestDevice.apply(this, args)); };
+  new BroadcastChannel('faults').onmessage = ({ data }) => {
+    if (data === 'lose the device') device.destroy();
+    else throw new Error('as if by a bug');
+  };
+}`;
+export type Fault = 'lose the device' | 'crash';
+
+/** The same page in another window where `code` runs first, on the page and in its worker; `cause` is for faults of the worker. */
+export async function withFault(page: Page, code: string, use: (page: Page, cause: (fault: Fault) => Promise<void>) => Promise<void>): Promise<void> {
   const context = await page.context().browser()!.newContext({ serviceWorkers: 'block' });
   try {
     const tab = await context.newPage();
     await listen(tab);
-    const expose = `{
-      const { requestDevice } = GPUAdapter.prototype;
-      GPUAdapter.prototype.requestDevice = async function (...args) { return (globalThis.device = await requestDevice.apply(this, args)); };
-    }`;
     await tab.addInitScript(code);
     await tab.route('**/assets/worker*.js', async (route) => {
       const response = await route.fetch();
-      await route.fulfill({ response, body: `${expose}${code}\n${await response.text()}` });
+      await route.fulfill({ response, body: `${faults}${code}\n${await response.text()}` });
     });
     await tab.goto(page.url());
-    await use(tab, () => tab.workers()[0] as Worker);
+    await use(tab, (fault) => tab.evaluate((name) => new BroadcastChannel('faults').postMessage(name), fault));
   } finally {
     await context.close();
   }

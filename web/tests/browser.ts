@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A headless browser with WebGPU on a software adapter, on a page that may use it (a secure context).
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { chromium, firefox, type Browser, type Page } from 'playwright-core';
 import { adapterName, type AdapterNames } from '../src/adapter_name.ts';
 import { readmeLines } from './readme.ts';
@@ -24,19 +28,21 @@ function settings(): Record<string, boolean> {
 
 // Chromium brings an adapter of its own; Firefox takes the machine's, and does not trust one in software unless told.
 const browsers = {
-  chromium: () =>
+  chromium: (downloadsPath) =>
     chromium.launch({
+      downloadsPath,
       executablePath: process.env['PTERON_CHROMIUM'] ?? '/usr/bin/chromium',
       args: flags,
       ignoreDefaultArgs: ['--disable-gpu'],
     }),
-  firefox: () =>
+  firefox: (downloadsPath) =>
     firefox.launch({
+      downloadsPath,
       channel: 'moz-firefox',
       executablePath: process.env['PTERON_FIREFOX'] ?? '/usr/bin/firefox-esr',
       firefoxUserPrefs: settings(),
     }),
-} satisfies Record<string, () => Promise<Browser>>;
+} satisfies Record<string, (downloadsPath: string) => Promise<Browser>>;
 export type BrowserName = keyof typeof browsers;
 
 /** Which browser `withPage` opens. */
@@ -53,6 +59,26 @@ const emptyPage: Handler = (_, response) => {
   response.end('<!doctype html><title>Pteron</title>');
 };
 
+/** Where what pages save goes. */
+let downloads = '';
+
+/** What the page saves as `name` when that is done. Of Firefox's downloads the driver says nothing: there the file is waited for. */
+export async function saved(page: Page, name: string, act: () => Promise<void>): Promise<Buffer> {
+  const told = chosen.browser === 'chromium' ? page.waitForEvent('download') : undefined;
+  await act();
+  if (told) return readFileSync(await (await told).path());
+  const file = join(downloads, name);
+  const complete = (): boolean =>
+    existsSync(file) && statSync(file).size > 0 && !readdirSync(downloads).some((other) => other.endsWith('.part'));
+  for (let tries = 0; !complete(); tries += 1) {
+    if (tries === 300) throw new Error(`'${name}' was not saved; there are: ${readdirSync(downloads).join(', ') || 'no files'}`);
+    await sleep(100);
+  }
+  const bytes = readFileSync(file);
+  rmSync(file);
+  return bytes;
+}
+
 /** What nobody caught in pages: errors and rejections. Tests look here and empty it. */
 export const uncaught: string[] = [];
 
@@ -68,7 +94,8 @@ export async function withPage<T>(
       server.closeAllConnections();
     });
   const { port } = server.address() as AddressInfo;
-  const browser = await browsers[chosen.browser]();
+  downloads = mkdtempSync(join(tmpdir(), 'pteron-downloads-'));
+  const browser = await browsers[chosen.browser](downloads);
   try {
     const page = await browser.newPage();
     await listen(page);
@@ -80,6 +107,7 @@ export async function withPage<T>(
   } finally {
     await browser.close();
     await stopServer();
+    rmSync(downloads, { recursive: true });
   }
 }
 

@@ -126,6 +126,13 @@ class Windows(unittest.TestCase):
             console.type("/quit\r")
             self.assertEqual(console.exit_code(), 0)
 
+    def test_ctrl_c_stops_the_answer_and_not_the_program(self):
+        said = WORK / "windows-x64" / "stopped.json"
+        endless = ["chat", *TINY, "--ignore-eos", "--max-tokens", 1_000_000, "--on-full", "slide", "-q"]
+        lines = f"hello\n/save {said}\n/quit\n"
+        run("wine", self.wine.ctrl_c, self.command[1], *endless, env=self.wine.environment, input=lines)
+        self.assertEqual([message["role"] for message in json.loads(said.read_text())], ["user", "assistant"])
+
     def test_the_server_answers(self):
         command = [str(part) for part in (*self.command, "serve", *TINY, "--port", "0", "--json")]
         with subprocess.Popen(command, env=self.wine.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:

@@ -10,7 +10,8 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "cli"))
 from terminal import PATIENCE, Screen, Terminal
 
-SHIM = pathlib.Path(__file__).with_name("bcryptprimitives.c")
+HERE = pathlib.Path(__file__).parent
+COMPILE = ["x86_64-w64-mingw32-gcc-posix", "-O1", "-Wall", "-Wextra"]
 
 
 class Wine:
@@ -30,8 +31,10 @@ class Wine:
             # Its DirectX 12 shows a GPU that is not there; Vulkan is this machine's.
             "WINEDLLOVERRIDES": "mscoree,mshtml,d3d12,dxgi=;bcryptprimitives=n,b",
         }
-        shim = ["x86_64-w64-mingw32-gcc-posix", "-shared", "-O1", SHIM, "-o", programs / "bcryptprimitives.dll"]
-        subprocess.run([*shim, "-ladvapi32"], check=True)
+        shim = [HERE / "bcryptprimitives.c", "-o", programs / "bcryptprimitives.dll"]
+        subprocess.run([*COMPILE, "-shared", *shim, "-ladvapi32"], check=True)
+        self.ctrl_c = folder / "ctrl_c.exe"
+        subprocess.run([*COMPILE, HERE / "ctrl_c.c", "-o", self.ctrl_c], check=True)
         subprocess.run(["wine", "wineboot", "-i"], env=self.environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def console(self, *command) -> "Console":
