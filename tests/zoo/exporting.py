@@ -52,7 +52,7 @@ def made(model: Model, variant: str) -> tuple[torch.nn.Module, tuple]:
 def dynamic_shapes(model: Model, module: torch.nn.Module):
     dims = {}
     shapes = tuple(
-        {axis: dims.setdefault((axis, span), torch.export.Dim(f"n{len(dims)}", min=span[0], max=span[1])) for axis, span in axes.items()}
+        {axis: dims.setdefault(span[2:] or (axis, span), torch.export.Dim(f"n{len(dims)}", min=span[0], max=span[1])) for axis, span in axes.items()}
         for axes in model.dynamic
     )
     (first, *_) = inspect.signature(module.forward).parameters.values()

@@ -14,7 +14,7 @@ class Model:
     name: str
     kind: str  # text, vision, sound, recurrent
     build: Callable[[], tuple[nn.Module, tuple]]  # a module and its inputs
-    #: By input: {axis: (lowest, highest)}; the program with dynamic sizes exists if there is one.
+    #: By input: {axis: (lowest, highest)}, with a name behind if it agrees with others; the program with dynamic sizes exists if there is one.
     dynamic: tuple[dict, ...] | None = None
     weights: str = "random"
     half: bool = False  # a program in half precision, too

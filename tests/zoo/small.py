@@ -88,7 +88,7 @@ class UNet(nn.Module):
 
     def forward(self, x, time):
         steps = torch.exp(torch.arange(8) * -0.5) * time[:, None]
-        hint = self.time(torch.cat([steps.sin(), steps.cos()], -1))
+        hint = self.time(torch.cat([steps.sin(), steps.cos()], -1).to(x.dtype))
         a = self.down1(x)
         b = self.down2(F.max_pool2d(a, 2)) + hint[:, :, None, None]
         c = self.middle(F.avg_pool2d(b, 2))

@@ -14,9 +14,9 @@ WHISPER = {"d_model": 32, "encoder_layers": 2, "decoder_layers": 2, "encoder_att
            "use_cache": False}  # fmt: skip
 
 
-def wave(name: str, family: str, suffix="Model", dynamic=({1: (400, 1600)},), pick="last_hidden_state", **settings):
+def wave(name: str, family: str, suffix="Model", pick="last_hidden_state", **settings):
     return hugging(name, "sound", family + suffix, family + "Config", lambda: (noise(1, 800),), names=("input_values",), pick=pick,
-                   dynamic=dynamic, **WAVES | settings)  # fmt: skip
+                   **WAVES | settings)  # fmt: skip
 
 
 class Codec(torch.nn.Module):
@@ -95,9 +95,9 @@ MODELS = [
             names=("input_features", "decoder_input_ids"), pick="logits", **WHISPER),
     wave("wav2vec2", "Wav2Vec2", suffix="ForCTC", pick="logits"),
     wave("hubert", "Hubert"),
-    wave("wavlm", "WavLM", dynamic=None),
-    wave("data2vec-audio", "Data2VecAudio", dynamic=None, conv_pos_kernel_size=5, num_conv_pos_embeddings=2),
-    wave("sew", "SEW", dynamic=None, squeeze_factor=2),
+    wave("wavlm", "WavLM"),
+    wave("data2vec-audio", "Data2VecAudio", conv_pos_kernel_size=5, num_conv_pos_embeddings=2),
+    wave("sew", "SEW", squeeze_factor=2),
     hugging("ast", "sound", "ASTForAudioClassification", "ASTConfig", lambda: (noise(2, 32, 16),), names=("input_values",), pick="logits",
             max_length=32, num_mel_bins=16, patch_size=8, frequency_stride=8, time_stride=8, **SMALL),
     hugging("moonshine", "sound", "MoonshineForConditionalGeneration", "MoonshineConfig", lambda: (noise(1, 2000), tokens(5)),

@@ -18,6 +18,7 @@ inputs and give their outputs back to Python. A dash means that nobody has tried
 
 LEFT_OUT = """## Left out
 - VITS as a whole: how long speech gets is told by contents. What follows when the length is known is `vits`.
+- wav2vec2 and HuBERT of any length: `torch.export` refuses, because their normalisation asks whether one position is left.
 """
 
 

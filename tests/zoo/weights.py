@@ -176,7 +176,7 @@ MODELS = [
     real("mtcnn-rnet", "vision", loaded(Refined, lambda: package("facenet_pytorch", "data", "rnet.pt")), lambda: (noise(3, 3, 24, 24),), Refined, dynamic=({0: (1, 8)},)),
     real("mtcnn-onet", "vision", loaded(Landmarks, lambda: package("facenet_pytorch", "data", "onet.pt")), lambda: (noise(2, 3, 48, 48),), Landmarks, dynamic=({0: (1, 8)},)),
     real("resemblyzer", "sound", loaded(Voice, lambda: package("resemblyzer", "pretrained.pt"), lambda saved: saved["model_state"]), lambda: (noise(1, 20, 40),), Voice),
-    real("silero-vad", "sound", silero, lambda: (noise(2, 576) / 4, noise(2, 2, 128) / 4), Speech, silero, dynamic=({0: (1, 8)}, {1: (1, 8)})),
+    real("silero-vad", "sound", silero, lambda: (noise(2, 576) / 4, noise(2, 2, 128) / 4), Speech, silero, dynamic=({0: (1, 8, "batch")}, {1: (1, 8, "batch")})),
     real("ppocr-v4-detect", "vision", ocr("ch_PP-OCRv4_det_infer"), lambda: (noise(1, 3, 64, 64),), onnx_net),
     real("ppocr-v4-recognize", "vision", ocr("ch_PP-OCRv4_rec_infer"), lambda: (noise(1, 3, 48, 96),), onnx_net),
     real("ppocr-v2-angle", "vision", ocr("ch_ppocr_mobile_v2.0_cls_infer"), lambda: (noise(1, 3, 48, 192),), onnx_net),
