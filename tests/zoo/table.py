@@ -11,7 +11,7 @@ ops* are counted with ExecuTorch's `VulkanPartitioner` (stock) and with [`Pteron
 *difference* is the largest from torch in any output, relative to the largest number there; *ms* are medians of interleaved runs on Mesa's
 lavapipe, a CPU, for programs of both partitioners and ExecuTorch's portable kernels, and behind them of eager torch. Times of such small
 models say what a cut costs, not how fast a GPU is; on a busy machine they vary by a factor of two and more. All programs get the same
-inputs and give their outputs back to Python. A dash means that nobody has tried that. This file is written by `tests/zoo`:
+inputs and give their outputs back to Python. A dash: there is no such program, or no runtime runs it. This file is written by `tests/zoo`:
 `python -m zoo --table docs/models.md`.
 """
 
