@@ -15,6 +15,6 @@ endif()
 # Every edge counts, also those of the library; a finding ends the process.
 option(PTERON_FUZZ "Fuzzers (clang), with address and undefined-behaviour sanitizers" OFF)
 if(PTERON_FUZZ)
-  add_compile_options(-O1 -gline-tables-only -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all)
+  add_compile_options(-O1 -gline-tables-only -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow -fno-sanitize-recover=all)
   add_link_options(-fsanitize=address,undefined)
 endif()

@@ -57,6 +57,9 @@ struct LoadOptions {
   // A step that would take a slow GPU longer, as modelled, is submitted in parts, because drivers reset a GPU that
   // works on one submit for some seconds. 0: never.
   u32 submit_microseconds = 500'000;
+  // A GPU that has not answered for so long, and 100 times what the step should take a slow one, is taken for lost: an
+  // error of this and every later call. 0: never. A call that waits inside of the driver ends when that does.
+  u32 answer_seconds = 300;
   ProgressFn progress;
 };
 

@@ -14,7 +14,24 @@ std::string_view name_of(AdapterType type) {
   return "unknown";
 }
 
+Status Device::given_up() {
+  const std::scoped_lock lock(failure_mutex_);
+  if (failure_) return Failure(*failure_);
+  return {};
+}
+
+Status Device::health() {
+  TRY_DO(given_up());
+  return check();
+}
+
+void Device::give_up(Error why) {
+  const std::scoped_lock lock(failure_mutex_);
+  if (!failure_) failure_ = std::move(why);
+}
+
 Result<Buffer> Device::create_buffer(u64 size, BufferUse use, std::string_view label) {
+  TRY_DO(given_up());
   size = size == 0 ? 4 : (size + 3) / 4 * 4;
   if (size > limits().max_buffer_bytes)
     return fail(ErrorKind::out_of_memory, "buffer '", label, "' needs ", human_bytes(size), ", but this device (",
@@ -30,6 +47,7 @@ Result<Buffer> Device::create_buffer(u64 size, BufferUse use, std::string_view l
 
 Result<BindGroup> Device::create_bind_group(Id pipeline, std::span<const BindingRange> bindings,
                                             std::string_view label) {
+  TRY_DO(given_up());
   ++counters_.creates;
   TRY(const Id id, make_bind_group(pipeline, bindings, label));
   ++counters_.bind_groups;
@@ -38,6 +56,7 @@ Result<BindGroup> Device::create_bind_group(Id pipeline, std::span<const Binding
 
 Status Device::write(Id buffer, u64 offset, Bytes bytes) {
   if (bytes.empty()) return {};
+  TRY_DO(given_up());
   if (offset % 4 != 0 || bytes.size() % 4 != 0)
     return internal_error("a GPU write of ", bytes.size(), " bytes at ", offset, " is not aligned to 4");
   ++counters_.writes;
@@ -46,18 +65,21 @@ Status Device::write(Id buffer, u64 offset, Bytes bytes) {
 }
 
 Status Device::submit(const Submission& submission) {
+  TRY_DO(given_up());
   ++counters_.submits;
   counters_.dispatches += submission.dispatches.size();
   return do_submit(submission);
 }
 
 Result<Commands> Device::record(const Submission& submission) {
+  TRY_DO(given_up());
   TRY(const Id id, make_commands(submission));
   if (id == 0) return Commands{};
   return Commands{Handle<CommandsTag>(shared_from_this(), id), submission.dispatches.size()};
 }
 
 Status Device::submit(Commands commands) {
+  TRY_DO(given_up());
   ++counters_.submits;
   counters_.dispatches += commands.dispatches;
   return submit_commands(commands.handle.id());

@@ -12,6 +12,8 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -213,12 +215,14 @@ class Device : public std::enable_shared_from_this<Device> {
 
   // Maps `size` bytes of a readback buffer after all that was submitted and copies them to `into`.
   virtual Status begin_read(Id buffer, MutableBytes into) = 0;
-  // True when the read is done. With `wait`, natively, returns only then.
+  // True when the read is done. With `wait`, natively, returns only then, or when it has waited for long.
   virtual Result<bool> poll_read(Id buffer, bool wait) = 0;
   // Waits until all submitted work is done (natively; a browser can't).
   virtual Status wait_idle() = 0;
   // The first error that no call could return: a lost device, a failed validation. Sticky.
-  virtual Status health() = 0;
+  Status health();
+  // From now on this is what is wrong with it, and the error of every call.
+  void give_up(Error why);
 
  protected:
   template <class Tag>
@@ -230,6 +234,7 @@ class Device : public std::enable_shared_from_this<Device> {
   virtual Status do_submit(const Submission& submission) = 0;
   virtual Result<Id> make_commands(const Submission&) { return Id(0); }
   virtual Status submit_commands(Id) { return internal_error("nothing was recorded"); }
+  virtual Status check() { return {}; }  // what the implementation knows of health
   virtual void destroy_buffer(Id id) = 0;
   virtual void destroy_pipeline(Id id) = 0;
   virtual void destroy_bind_group(Id id) = 0;
@@ -241,12 +246,15 @@ class Device : public std::enable_shared_from_this<Device> {
   DeviceInfo info_;
 
  private:
+  Status given_up();
   void released(BufferTag, Id id);
   void released(PipelineTag, Id id);
   void released(BindGroupTag, Id id);
   void released(CommandsTag, Id id);
 
   Counters counters_;
+  std::mutex failure_mutex_;
+  std::optional<Error> failure_;
 };
 
 template <class Tag>

@@ -403,6 +403,7 @@ Result<std::shared_ptr<const CompiledGraph>> compile(Graph graph, const gpu::Dev
                                                      std::vector<UnsupportedOp>* problems) {
   auto compiled = std::make_shared<CompiledGraph>();
   compiled->submit_microseconds = options.submit_microseconds;
+  compiled->answer_seconds = options.answer_seconds;
   compiled->graph = std::move(graph);
   compiled->facts.device = device;
   for (const std::string& route : options.routes) {
@@ -425,6 +426,7 @@ Result<std::shared_ptr<const CompiledGraph>> compile(Graph graph, const gpu::Dev
 Result<std::shared_ptr<const CompiledGraph>> compile_batch(Graph graph, const Facts& like, CompileOptions options) {
   auto compiled = std::make_shared<CompiledGraph>();
   compiled->submit_microseconds = options.submit_microseconds;
+  compiled->answer_seconds = options.answer_seconds;
   compiled->graph = std::move(graph);
   compiled->facts.device = like.device;
   compiled->facts.routes = like.routes;

@@ -100,6 +100,7 @@ struct CompileOptions {
   std::vector<std::string> routes;  // "family=route"
   bool guards = false;              // see CompiledGraph::guards
   u32 submit_microseconds = 0;      // the same
+  u32 answer_seconds = 0;           // the same
   bool is_disabled(std::string_view pass) const;
 };
 
@@ -124,6 +125,7 @@ struct CompiledGraph {
   std::vector<Guard> guards;    // only if asked for; then no two tensors share memory
   u64 guard_size = 0;           // bytes that every binding to a pool is longer
   u32 submit_microseconds = 0;  // longest work of one submit, as modelled in work.h; 0: any
+  u32 answer_seconds = 0;       // until a GPU that says nothing is taken for lost; 0: never
 
   CompiledGraph() = default;
   CompiledGraph(const CompiledGraph&) = delete;

@@ -9,6 +9,9 @@
 
 namespace pteron::graph {
 
+// Software on a busy processor needs that many times what is modelled for a slow GPU.
+constexpr u32 slowest = 100;
+
 Flight::Flight(std::shared_ptr<const LoadedGraph> loaded, WorkingMemory& memory)
     : loaded_(std::move(loaded)),
       c_(*loaded_->compiled),
@@ -61,12 +64,14 @@ Status Flight::list_dispatches(const Planner& planner, Lanes lanes, const Output
 void Flight::divide(const Planner& planner) {
   part_ends_.clear();
   const f64 longest = c_.submit_microseconds * 1e-6;
+  modelled_ = 0;
   f64 seconds = 0;
   u32 number = 0;  // within its op
-  for (u32 i = 0; i < work_.size() && longest > 0; ++i) {
+  for (u32 i = 0; i < work_.size(); ++i) {
     number = i > 0 && work_[i].op == work_[i - 1].op ? number + 1 : 0;
     const f64 more = modelled_seconds(planner, work_[i].op, number);
-    if (i > 0 && seconds + more > longest) {
+    modelled_ += more;
+    if (longest > 0 && i > 0 && seconds + more > longest) {
       part_ends_.push_back(i);
       seconds = 0;
     }
@@ -122,6 +127,8 @@ Status Flight::start(const Planner& planner, Lanes lanes, const OutputSet& wante
   std::ranges::copy(planner.fault_limits(), fault_limits_.begin());
   if (read_bytes_ > 0) TRY_DO(device_.begin_read(memory_.staging().id(), MutableBytes(host_copy_).first(read_bytes_)));
   phase_ = repeats ? Phase::repeated : Phase::novel;
+  const std::chrono::duration<f64> allowed(c_.answer_seconds + slowest * modelled_);
+  deadline_ = std::chrono::steady_clock::now() + std::chrono::round<std::chrono::steady_clock::duration>(allowed);
   return {};
 }
 
@@ -163,10 +170,22 @@ void Flight::prepare(const Planner& planner, Lanes lanes) {
   }
 }
 
+// A GPU that says nothing for so long never will.
+Status Flight::expect_answer() {
+  if (c_.answer_seconds == 0 || std::chrono::steady_clock::now() < deadline_) return {};
+  device_.give_up({ErrorKind::device_lost,
+                   str("the GPU has not answered for ", c_.answer_seconds, " s and ", slowest,
+                       " times what the step should take, so it is taken for lost; answer_seconds is the setting"),
+                   {}});
+  return device_.health();
+}
+
 Result<bool> Flight::finish(bool wait) {
-  if (read_bytes_ > 0) {
+  while (read_bytes_ > 0) {
     TRY(const bool done, device_.poll_read(memory_.staging().id(), wait));
-    if (!done) return false;
+    if (done) break;
+    TRY_DO(expect_answer());
+    if (!wait) return false;
   }
   phase_ = Phase::idle;
   TRY_DO(device_.health());

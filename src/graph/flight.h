@@ -8,6 +8,8 @@
 
 #include <pteron/output_set.h>
 
+#include <chrono>
+
 namespace pteron::graph {
 
 class Flight {
@@ -52,6 +54,7 @@ class Flight {
   void divide(const Planner& planner);
   gpu::Submission part(size_t index) const;
   Status submit();
+  Status expect_answer();
   void mark_done();
   bool has_fault(size_t slot) const;
   void clear_fault(size_t slot);
@@ -83,6 +86,8 @@ class Flight {
   std::vector<std::byte> host_copy_;  // of the staging buffer
   std::vector<u64> output_at_;        // offsets in it; UINT64_MAX: not read back
   u64 read_bytes_ = 0;
+  f64 modelled_ = 0;                                // seconds, of all dispatches
+  std::chrono::steady_clock::time_point deadline_;  // of the step that is under way
   std::vector<u64> fault_limits_;
   bool faults_dirty_ = true;  // words are to be cleared before the next step
   bool profiling_ = false;

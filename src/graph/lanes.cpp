@@ -319,6 +319,7 @@ Result<std::shared_ptr<const CompiledGraph>> compile_lanes(const CompiledGraph& 
   CompileOptions with;
   with.disabled_passes = options.disabled_passes;
   with.submit_microseconds = options.submit_microseconds;
+  with.answer_seconds = options.answer_seconds;
   TRY(auto compiled, compile_batch(graph.make(), single.facts, std::move(with)));
   bool fits = compiled->states.size() == lanes * single.states.size();
   for (size_t i = 0; fits && i < compiled->states.size(); ++i)

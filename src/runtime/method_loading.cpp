@@ -144,6 +144,7 @@ graph::CompileOptions compile_options(const LoadOptions& options) {
   out.f16_kv_cache = options.f16_kv_cache;
   out.guards = options.guards;
   out.submit_microseconds = options.submit_microseconds;
+  out.answer_seconds = options.answer_seconds;
   return out;
 }
 

@@ -34,6 +34,9 @@ constexpr OptionInfo infos[] = {
     {"guards", OptionInfo::flag, "Fail if a kernel writes behind its result", "", ""},
     {"submit_microseconds", OptionInfo::number, "Longest work of one submit, as modelled for a slow GPU; 0: no limit",
      "", ""},
+    {"answer_seconds", OptionInfo::number,
+     "After how long a GPU that does not answer is taken for lost, besides 100 times what a step should take; 0: never",
+     "", ""},
 };
 constexpr Place places[] = {
     {.text = [](LoadOptions& o) -> std::string& { return o.device_options.adapter; }},
@@ -46,6 +49,7 @@ constexpr Place places[] = {
     {.list = [](LoadOptions& o) -> List& { return o.routes; }},
     {.flag = [](LoadOptions& o) -> bool& { return o.guards; }},
     {.number = [](LoadOptions& o) -> u32& { return o.submit_microseconds; }},
+    {.number = [](LoadOptions& o) -> u32& { return o.answer_seconds; }},
 };
 static_assert(std::size(infos) == std::size(places));
 

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The C interface of the WebAssembly module; its caller is web/src/engine.ts. Objects are pointers that the caller
-// releases. A call that can fail answers `failed` (or no object) and leaves the error in the engine's text, as {"kind",
-// "message"}; calls that describe something leave that text, as JSON.
+// releases, the engine last. A call that can fail answers `failed` (or no object) and leaves the error in the engine's
+// text, as {"kind", "message"}; calls that describe something leave that text, as JSON.
 #pragma once
 
 #include "base/error.h"
 #include "llm/json/json.h"
 #include "runtime/streamed_program.h"
 
+#ifdef __wasm__
 #define PTERON_EXPORT(name) __attribute__((export_name(#name)))
+#else
+#define PTERON_EXPORT(name)  // for fuzz/wasm_interface.cpp
+#endif
 
 namespace pteron::wasm {
 
@@ -22,6 +26,7 @@ struct Engine {
   Answer tell(const Json& json);
   Answer fail(const Error& error);
   Answer done(const Status& status) { return status ? ok : fail(status.error()); }
+  Status check_open() const;  // whether it has its GPU
 };
 
 // What a program waits for and how far it is.
@@ -55,10 +60,13 @@ struct MethodHandle {
   std::vector<TensorView> inputs{};
   OutputSet wanted{};
   std::vector<TensorRecord> outputs{};
+  bool under_way = false;  // a step, from begin until finish has an answer
 };
 
 // A number of a JSON object, or `otherwise` if it has none of that name.
 f64 number(const Json& json, const char* name, f64 otherwise);
+// The same as a count: what is less than any counts as none, and what is too large as the largest.
+u32 count(const Json& json, const char* name, u32 otherwise);
 bool flag(const Json& json, const char* name, bool otherwise);
 std::string text(const Json& json, const char* name, std::string otherwise);
 

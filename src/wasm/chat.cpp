@@ -5,6 +5,8 @@
 
 #include <pteron/chat.h>
 
+#include <algorithm>
+
 namespace pteron::wasm {
 
 struct ChatHandle {
@@ -46,15 +48,15 @@ Result<std::optional<Grammar>> read_grammar(const Json& json) {
 
 Result<GenerationOptions> read_options(const Json& json) {
   GenerationOptions out;
-  out.max_tokens = u64(std::max(0.0, number(json, "maxTokens", 512)));
+  out.max_tokens = count(json, "maxTokens", 512);
   out.sampling.temperature = f32(number(json, "temperature", 0));
-  out.sampling.top_k = u32(std::max(0.0, number(json, "topK", 40)));
+  out.sampling.top_k = count(json, "topK", 40);
   out.sampling.top_p = f32(number(json, "topP", 1));
   out.sampling.min_p = f32(number(json, "minP", 0));
   out.sampling.repetition_penalty = f32(number(json, "repetitionPenalty", 1));
   out.sampling.presence_penalty = f32(number(json, "presencePenalty", 0));
   out.sampling.frequency_penalty = f32(number(json, "frequencyPenalty", 0));
-  out.sampling.seed = u64(std::max(0.0, number(json, "seed", 0)));
+  out.sampling.seed = u64(std::clamp(number(json, "seed", 0), 0.0, 0x1p53));
   for (const Json& stop : json["stop"].items()) out.stops.emplace_back(stop.string());
   TRY(out.grammar, read_grammar(json));
   return out;

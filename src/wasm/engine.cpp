@@ -7,6 +7,7 @@
 
 #include <pteron/version.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace pteron::wasm {
@@ -21,8 +22,18 @@ Answer Engine::fail(const Error& error) {
   return failed;
 }
 
+Status Engine::check_open() const {
+  if (!device) return invalid("the engine has no GPU yet; call pteron_engine_open first");
+  return {};
+}
+
 f64 number(const Json& json, const char* name, f64 otherwise) {
   return json[name].is_number() ? json[name].number() : otherwise;
+}
+
+u32 count(const Json& json, const char* name, u32 otherwise) {
+  const f64 wanted = number(json, name, otherwise);
+  return wanted >= 1 ? u32(std::min(wanted, f64(UINT32_MAX))) : 0;
 }
 
 bool flag(const Json& json, const char* name, bool otherwise) { return json[name].flag(otherwise); }
@@ -56,10 +67,12 @@ PTERON_EXPORT(pteron_engine_open) Answer open_engine(Engine* engine, const char*
 
 // Whether the GPU still works.
 PTERON_EXPORT(pteron_engine_check) Answer check_engine(Engine* engine) {
+  if (const Status open = engine->check_open(); !open) return engine->fail(open.error());
   return engine->done(context_of(*engine->device)->device().health());
 }
 
 PTERON_EXPORT(pteron_engine_describe) Answer describe_engine(Engine* engine) {
+  if (const Status open = engine->check_open(); !open) return engine->fail(open.error());
   Json ops = Json::Array();
   for (const graph::OpList& list : graph::all_ops())
     for (const graph::OpEntry& entry : list) ops.push_back(entry.name);
@@ -77,6 +90,7 @@ PTERON_EXPORT(pteron_engine_describe) Answer describe_engine(Engine* engine) {
 }
 
 PTERON_EXPORT(pteron_engine_usage) Answer engine_usage(Engine* engine) {
+  if (const Status open = engine->check_open(); !open) return engine->fail(open.error());
   const GpuUsage u = engine->device->usage();
   return engine->tell({{"buffers", u.buffers},
                        {"bufferBytes", u.buffer_bytes},

@@ -23,6 +23,7 @@ Result<TensorView> read_input(Bytes buffer, u32 index) {
 }
 
 Status begin(MethodHandle& method, u32 count, u32 outputs) {
+  if (method.under_way) return invalid("a step is under way; call finish first");
   const u64 records = u64(count) * sizeof(TensorRecord);
   if (records + u64(outputs) * sizeof(u32) > method.buffer.size())
     return internal_error("the inputs are not in the buffer");
@@ -40,7 +41,9 @@ Status begin(MethodHandle& method, u32 count, u32 outputs) {
                      method.method.info().outputs.size());
     method.wanted.add(output);
   }
-  return method.method.begin(method.inputs, method.wanted);
+  TRY_DO(method.method.begin(method.inputs, method.wanted));
+  method.under_way = true;
+  return {};
 }
 
 }  // namespace
@@ -58,8 +61,12 @@ PTERON_EXPORT(pteron_method_describe) Answer describe_method(MethodHandle* metho
   return method->engine.tell(describe(method->method.info()));
 }
 
-// Where to write the inputs. Not while a step is under way: it may still read the last ones.
+// Where to write the inputs. Nothing while a step is under way: it may still read the last ones.
 PTERON_EXPORT(pteron_method_buffer) std::byte* method_buffer(MethodHandle* method, u32 bytes) {
+  if (method->under_way) {
+    method->engine.fail({ErrorKind::invalid, "a step is under way; call finish first", {}});
+    return nullptr;
+  }
   method->buffer.resize(std::max<size_t>(bytes, 1));
   return method->buffer.data();
 }
@@ -71,6 +78,7 @@ PTERON_EXPORT(pteron_method_begin) Answer begin_method(MethodHandle* method, u32
 
 PTERON_EXPORT(pteron_method_finish) Answer finish_method(MethodHandle* method) {
   const auto done = method->method.finish(/*wait=*/false);
+  method->under_way = done && !*done;
   if (!done) return method->engine.fail(done.error());
   return *done ? ok : no;
 }

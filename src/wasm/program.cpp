@@ -95,6 +95,7 @@ Result<LoadOptions> read_options(const Json& json) {
 }
 
 Result<ProgramHandle*> begin(Engine& engine, std::string_view text) {
+  TRY_DO(engine.check_open());
   TRY(const Json json, Json::parse(text));
   if (!json.object()) return invalid("the program's options are no JSON object");
   TRY(auto files, read_files(json));

@@ -37,6 +37,11 @@ Result<Output> bytes_of(Result<std::span<const Tensor>> outputs) {
   const Bytes bytes = (*outputs)[0].bytes();
   return Output(bytes.begin(), bytes.end());
 }
+template <class T>
+Status no_value(const Result<T>& result) {
+  if (!result) return Failure(result.error());
+  return {};
+}
 Result<Output> no_output(Status status) {
   if (!status) return Failure(std::move(status.error()));
   return Output();
@@ -261,6 +266,35 @@ TEST(Faults, AnAnswerThatComesLateIsTheAnswerOfItsStep) {
     EXPECT_EQ(stamp, submission);
   }
 }
+
+void expect_lost(const Status& status) {
+  ASSERT_FALSE(status.has_value());
+  EXPECT_EQ(status.error().kind, ErrorKind::device_lost) << status.error().to_string();
+  EXPECT_NE(status.error().message.find("has not answered for 1 s"), std::string::npos) << status.error().to_string();
+}
+
+// Whether it is asked again and again, as in a browser, or waited for.
+void expect_an_end(bool wait) {
+  auto silent = std::make_shared<StampingDevice>();
+  LoadOptions options;
+  options.device = make_device(std::make_shared<graph::Context>(silent));
+  options.answer_seconds = 1;
+  Llama llama("rope_llama", options);
+  ASSERT_TRUE(Llama::step(*llama.method, {1, 2}, 0).has_value());
+  silent->answer_never();
+  const i64 number = 2;
+  const TensorView inputs[] = {{DType::i64, Shape{1, 1}, std::as_bytes(std::span(&number, 1))},
+                               {DType::i64, Shape{1}, std::as_bytes(std::span(&number, 1))}};
+  ASSERT_TRUE(llama.method->begin(inputs).has_value());
+  Result<bool> done = false;
+  while (done && !*done) done = llama.method->finish(wait);
+  expect_lost(no_value(done));
+  expect_lost(no_value(Llama::step(*llama.method, {3}, 3)));
+  expect_lost(llama.method->reset());
+}
+
+TEST(Faults, AGpuThatNeverAnswersIsLost) { expect_an_end(true); }
+TEST(Faults, AGpuThatNeverAnswersWhoeverAsksIsLost) { expect_an_end(false); }
 
 }  // namespace
 }  // namespace pteron::test

@@ -34,9 +34,9 @@ Status FaultyDevice::pass(const char* call) {
   return fail(ErrorKind::device_lost, "the device was told to be lost");
 }
 
-Status FaultyDevice::health() {
+Status FaultyDevice::check() {
   if (failed_ && how_ == How::lost) return fail(ErrorKind::device_lost, "the device was told to be lost");
-  return ForwardingDevice::health();
+  return ForwardingDevice::check();
 }
 
 Result<std::unique_ptr<gpu::Device::PipelineBatch>> FaultyDevice::compile(std::vector<gpu::PipelineSpec> specs) {

@@ -27,7 +27,6 @@ class FaultyDevice final : public ForwardingDevice {
   Status begin_read(gpu::Id buffer, MutableBytes into) override;
   Result<bool> poll_read(gpu::Id buffer, bool wait) override;
   Status wait_idle() override;
-  Status health() override;
 
  protected:
   Result<gpu::Id> make_buffer(u64 size, gpu::BufferUse use, std::string_view label) override;
@@ -37,6 +36,7 @@ class FaultyDevice final : public ForwardingDevice {
   Status do_submit(const gpu::Submission& submission) override;
   Result<gpu::Id> make_commands(const gpu::Submission& submission) override;
   Status submit_commands(gpu::Id commands) override;
+  Status check() override;
 
  private:
   class Batch;

@@ -19,7 +19,6 @@ class ForwardingDevice : public gpu::Device {
   Status begin_read(gpu::Id buffer, MutableBytes into) override { return inner_->begin_read(buffer, into); }
   Result<bool> poll_read(gpu::Id buffer, bool wait) override { return inner_->poll_read(buffer, wait); }
   Status wait_idle() override { return inner_->wait_idle(); }
-  Status health() override { return inner_->health(); }
 
  protected:
   Result<gpu::Id> make_buffer(u64 size, gpu::BufferUse use, std::string_view label) override;
@@ -29,6 +28,7 @@ class ForwardingDevice : public gpu::Device {
   Status do_submit(const gpu::Submission& submission) override { return inner_->submit(submission); }
   Result<gpu::Id> make_commands(const gpu::Submission& submission) override;
   Status submit_commands(gpu::Id commands) override;
+  Status check() override { return inner_->health(); }
   void destroy_buffer(gpu::Id id) override { drop(buffers_, id); }
   void destroy_pipeline(gpu::Id id) override { drop(pipelines_, id); }
   void destroy_bind_group(gpu::Id id) override { drop(bind_groups_, id); }

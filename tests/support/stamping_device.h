@@ -17,13 +17,14 @@ class StampingDevice final : public gpu::Device {
   u32 submissions() const { return submissions_; }
   // Reads that are asked for without waiting are there only when they are asked for the n-th time.
   void answer_late(u32 polls) { polls_ = polls; }
+  // No read is ever there.
+  void answer_never() { never_ = true; }
 
   Result<std::unique_ptr<PipelineBatch>> compile(std::vector<gpu::PipelineSpec> specs) override;
   Result<gpu::Pipeline> compile_now(const gpu::PipelineSpec& spec) override;
   Status begin_read(gpu::Id buffer, MutableBytes into) override;
   Result<bool> poll_read(gpu::Id buffer, bool wait) override;
   Status wait_idle() override { return {}; }
-  Status health() override { return {}; }
 
  protected:
   Result<gpu::Id> make_buffer(u64 size, gpu::BufferUse use, std::string_view label) override;
@@ -60,6 +61,7 @@ class StampingDevice final : public gpu::Device {
   mutable std::mutex mutex_;
   gpu::Id last_ = 0;
   u32 submissions_ = 0, polls_ = 0;
+  bool never_ = false;
   std::map<gpu::Id, Memory> buffers_;
   std::map<gpu::Id, std::vector<gpu::BindingKind>> pipelines_;
   std::map<gpu::Id, std::vector<gpu::BindingRange>> written_;  // by bind group

@@ -57,7 +57,7 @@ Id create_pipeline(const PipelineSpec& spec, bool now) {
 
 }  // namespace
 
-Status BrowserDevice::health() {
+Status BrowserDevice::check() {
   switch (imports::pteron_gpu_health()) {
     case Health::healthy: return {};
     case Health::out_of_memory: return fail(ErrorKind::out_of_memory, text(Text::failure));

@@ -16,7 +16,6 @@ class BrowserDevice final : public Device {
   Status begin_read(Id buffer, MutableBytes into) override;
   Result<bool> poll_read(Id buffer, bool wait) override;
   Status wait_idle() override { return health(); }
-  Status health() override;
 
  protected:
   Result<Id> make_buffer(u64 size, BufferUse use, std::string_view label) override;

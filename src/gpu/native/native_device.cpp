@@ -73,14 +73,14 @@ Result<std::shared_ptr<Device>> NativeDevice::open(WGPUInstance instance, WGPUAd
   descriptor.deviceLostCallbackInfo.userdata1 = self.get();
   descriptor.deviceLostCallbackInfo.callback = [](WGPUDevice const*, WGPUDeviceLostReason, WGPUStringView message,
                                                   void* user, void*) {
-    static_cast<NativeDevice*>(user)->remember(
+    static_cast<NativeDevice*>(user)->give_up(
         {ErrorKind::device_lost, str("the GPU device was lost: ", text(message)), {}});
   };
   descriptor.uncapturedErrorCallbackInfo.userdata1 = self.get();
   descriptor.uncapturedErrorCallbackInfo.callback = [](WGPUDevice const*, WGPUErrorType type, WGPUStringView message,
                                                        void* user, void*) {
     const ErrorKind kind = type == WGPUErrorType_OutOfMemory ? ErrorKind::out_of_memory : ErrorKind::internal;
-    static_cast<NativeDevice*>(user)->remember({kind, str("WebGPU: ", text(message)), {}});
+    static_cast<NativeDevice*>(user)->give_up({kind, str("WebGPU: ", text(message)), {}});
   };
 
   struct Answer {
@@ -108,25 +108,13 @@ NativeDevice::~NativeDevice() {
   wgpuInstanceRelease(instance_);
 }
 
-void NativeDevice::remember(Error error) {
-  const std::scoped_lock lock(health_mutex_);
-  if (!failure_) failure_ = std::move(error);
-}
-
-Status NativeDevice::health() {
-  const std::scoped_lock lock(health_mutex_);
-  if (failure_) return Failure(*failure_);
-  return {};
-}
-
 void NativeDevice::destroy_underlying() {
   wgpuDeviceDestroy(device_);
   // The library reports the loss only when it is polled next; whoever asks before must see it too.
-  remember({ErrorKind::device_lost, "the GPU device was lost: it was destroyed", {}});
+  give_up({ErrorKind::device_lost, "the GPU device was lost: it was destroyed", {}});
 }
 
 Result<Id> NativeDevice::make_buffer(u64 size, BufferUse use, std::string_view label) {
-  TRY_DO(health());
   WGPUBufferDescriptor descriptor = WGPU_BUFFER_DESCRIPTOR_INIT;
   descriptor.label = view(label);
   descriptor.size = size;
@@ -217,7 +205,6 @@ void NativeDevice::destroy_pipeline(Id id) {
 }
 
 Result<Id> NativeDevice::make_bind_group(Id pipeline, std::span<const BindingRange> bindings, std::string_view label) {
-  TRY_DO(health());
   if (bindings.size() > max_bindings) return internal_error("a bind group has ", bindings.size(), " entries");
   std::array<WGPUBindGroupEntry, max_bindings> entries{};
   for (size_t i = 0; i < bindings.size(); ++i) {
@@ -245,7 +232,6 @@ Result<Id> NativeDevice::make_bind_group(Id pipeline, std::span<const BindingRan
 void NativeDevice::destroy_bind_group(Id id) { wgpuBindGroupRelease(bind_group_of(id)); }
 
 Status NativeDevice::do_write(Id buffer, u64 offset, Bytes bytes) {
-  TRY_DO(health());
   wgpuQueueWriteBuffer(queue_, buffer_of(buffer), offset, bytes.data(), bytes.size());
   return {};
 }

@@ -23,7 +23,6 @@ class NativeDevice final : public Device {
   Status begin_read(Id buffer, MutableBytes into) override;
   Result<bool> poll_read(Id buffer, bool wait) override;
   Status wait_idle() override;
-  Status health() override;
 
   void destroy_underlying();
 
@@ -77,7 +76,6 @@ class NativeDevice final : public Device {
   Status prepare_timestamps(const Submission& submission);
   Status read_timestamps();
   void release_timestamps();
-  void remember(Error error);
 
   WGPUInstance instance_ = nullptr;
   WGPUDevice device_ = nullptr;
@@ -88,9 +86,6 @@ class NativeDevice final : public Device {
   std::vector<std::unique_ptr<PendingRead>> orphans_;  // of buffers that went while a callback was due
   Timestamps timestamps_;
   PendingRead timestamp_read_;
-
-  std::mutex health_mutex_;
-  std::optional<Error> failure_;
 };
 
 }  // namespace pteron::gpu::native
