@@ -346,6 +346,16 @@ TEST(Compile, TrustsNoAttributeOverATensor) {
     EXPECT_NE(error({.scales = scales}), "") << to_string(scales);
 }
 
+TEST(Compile, RefusesScalesThatAreNoNumbers) {  // found by fuzzing: such a size was made an integer
+  for (const f64 scale : {f64(NAN), -f64(NAN), f64(INFINITY), -1.0}) {
+    GraphBuilder b;
+    const u32 x = b.input(b.tensor(DType::f32, {1, 1, 4, 4}), true), y = b.tensor(DType::f32, {1, 1, 8, 8});
+    b.op("aten.upsample_nearest2d.vec", {x, b.null(), b.value(std::vector<f64>{2, scale}), y});
+    b.output(y);
+    expect_error(b, "the scale of axis 3 is ");
+  }
+}
+
 TEST(Compile, NeverCrashesOnACorruptedProgram) {
   for (const char* name : {"rope_llama", "full_logits"}) {
     const File file = test::read_bytes(test::data_folder() / "llama_tiny" / name / "model.pte");
