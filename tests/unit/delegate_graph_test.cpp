@@ -202,6 +202,26 @@ TEST(DelegateGraph, FieldsThatAreAbsentAreEmptyOrAnError) {
   }
 }
 
+// Found by fuzzing: the verifier looks at no element's alignment.
+TEST(DelegateGraph, ReadsNumbersWhereverTheyLie) {
+  for (const u32 shift : {0, 1}) {
+    flatbuffers::FlatBufferBuilder f;
+    for (u32 i = 0; i < shift; ++i) f.CreateVector(std::vector<u32>());  // four bytes
+    f.StartVector(4, sizeof(u32));                                       // a builder would align numbers of 64 bits
+    for (const u32 half : {UINT32_MAX, UINT32_MAX - 1, 0u, 7u}) f.PushElement(half);  // from the end
+    const flatbuffers::Offset<flatbuffers::Vector<i64>> numbers(f.EndVector(2));
+    const auto list = fb::vk::CreateIntList(f, numbers);
+    const auto values = f.CreateVector(std::vector{fb::vk::CreateValue(f, fb::vk::AnyValue_IntList, list.Union())});
+    fb::vk::GraphBuilder graph(f);
+    graph.add_values(values);
+    f.Finish(graph.Finish(), fb::vk::GraphIdentifier());
+    const Bytes bytes = std::as_bytes(std::span(f.GetBufferPointer(), f.GetSize()));
+    const auto parsed = read_delegate_graph(bytes, {{0, bytes.size()}, {bytes.size(), 0}});
+    ASSERT_TRUE(parsed.has_value()) << parsed.error().to_string();
+    EXPECT_EQ(std::get<std::vector<i64>>(parsed->values[0]), (std::vector<i64>{7, -2}));
+  }
+}
+
 TEST(DelegateGraph, NeverReadsBeyondACorruptedBlob) {
   u32 refused = 0;
   test::for_each_corruption(small_blob(), 5000, 2, [&](const File& broken) { refused += !parse(broken).has_value(); });
