@@ -223,6 +223,7 @@ BODIES = [
 def requests():
     for path, body in BODIES:
         raw = to_json(body)
+        yield path.encode() + b"\n" + raw
         yield b"POST %s HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n%s" % (path.encode(), len(raw), raw)
     yield b"POST /v1/x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n2;a=b\r\n{}\r\n0\r\nX: y\r\n\r\n"
     yield b"GET /health?a=b HTTP/1.0\r\nConnection: close\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n"
