@@ -97,6 +97,7 @@ class Collage {
     if (tensor(here) && is_float(tensor(here)->dtype) && !dynamic && choices_.percent(70)) {
       if (const auto other = fitted(known)) {
         // What an op updates can't be its other argument too.
+        out_.may_be_refused |= *other >= part.base && *other < part.base + size_of(part);
         for (const auto& [input, value] : part.replaced) out_.may_be_refused |= value == *other;
         part.replaced[id] = *other;
         return;

@@ -2,6 +2,7 @@
 #include "differential/reference/places.h"
 
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 
 namespace pteron::reference {
@@ -13,17 +14,46 @@ i64 checked(f64 index, i64 size, bool negative) {
   return i;
 }
 
+namespace {
+
+// Of each axis of x, if it is indexed. A mask stands for the positions that it marks, along each of its axes.
+std::vector<std::optional<Array>> indices_of(Call& op) {
+  std::vector<std::optional<Array>> out;
+  for (u32 item = 0; item < op.items(1); ++item) {
+    if (op.item_is_null(1, item)) {
+      out.emplace_back();
+      continue;
+    }
+    const Array& given = op.item(1, item);
+    if (given.dtype != DType::boolean) {
+      out.push_back(given);
+      continue;
+    }
+    std::vector<Array> marked(given.dims.size(), Array(DType::i64, {0}));
+    each(given.dims, [&](const Dims& index, i64 i) {
+      for (size_t a = 0; given.data[size_t(i)] != 0 && a < marked.size(); ++a) {
+        marked[a].data.push_back(f64(index[a]));
+        ++marked[a].dims[0];
+      }
+    });
+    out.insert(out.end(), marked.begin(), marked.end());
+  }
+  return out;
+}
+
+}  // namespace
+
 Places places_of(Call& op) {
   const Array& x = op.tensor(0);
+  const std::vector<std::optional<Array>> indices = indices_of(op);
   Dims shape;
   std::vector<bool> indexed(x.dims.size());
   size_t first = x.dims.size(), last = 0, number = 0;
-  for (u32 axis = 0; axis < op.items(1); ++axis) {
-    if (op.item_is_null(1, axis)) continue;
-    if (op.item(1, axis).dtype == DType::boolean) throw std::runtime_error("the reference does not index by masks");
-    shape = broadcast(shape, op.item(1, axis).dims);
-    indexed[axis] = true;
-    first = std::min<size_t>(first, axis), last = axis, ++number;
+  for (size_t axis = 0; axis < indices.size(); ++axis) {
+    if (!indices[axis]) continue;
+    shape = broadcast(shape, indices[axis]->dims);
+    indexed.at(axis) = true;
+    first = std::min(first, axis), last = axis, ++number;
   }
   const size_t start = last - first + 1 == number ? first : 0;  // where the indices' axes are in the result
   Places out;
@@ -37,7 +67,7 @@ Places places_of(Call& op) {
     i64 offset = 0;
     for (size_t axis = 0, next = 0; axis < x.dims.size(); ++axis) {
       if (next == start) next += shape.size();
-      const i64 i = indexed[axis] ? checked(at(op.item(1, u32(axis)), chosen), x.dims[axis], true) : index[next++];
+      const i64 i = indexed[axis] ? checked(at(*indices[axis], chosen), x.dims[axis], true) : index[next++];
       offset += i * strides[axis];
     }
     out.all.push_back(size_t(offset));
