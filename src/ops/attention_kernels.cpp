@@ -150,8 +150,7 @@ Bound bind(const Attention& a, const Tiling& tiling, const Mask& mask, const Ope
   return {spec, {a.q.data, a.k, a.v, mask.data, y}, 5};
 }
 
-Bound bind_group(const Attention& a, const Tiling& tiling, const Mask& mask, bool turns, const Operand& y,
-                 Form form) {
+Bound bind_group(const Attention& a, const Tiling& tiling, const Mask& mask, bool turns, const Operand& y, Form form) {
   Bound out{spec_of(a, tiling, form).num("SIZE", tiling.workgroup), {}, 0};
   const auto add = [&](const Operand& operand) { out.operands[out.used++] = operand; };
   if (turns) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Attention that decodes walks keys in splits. A 4-bit linear behind it can put these together while it reads its input,
-// which saves a dispatch. In a batch, where the linear has rows of several conversations, attention still does it.
+// Attention that decodes walks keys in splits. A 4-bit linear behind it can put these together while it reads its
+// input, which saves a dispatch. In a batch, where the linear has rows of several conversations, attention still does
+// it.
 #include "ops/attention.h"
 #include "ops/passes/q4_node.h"
 
@@ -49,6 +50,7 @@ void run(Rewriter& e, const gpu::DeviceInfo& device) {
 
 }  // namespace
 
-const Pass attention_splits_pass{"attention-splits", "a 4-bit linear puts the splits of attention together itself", run};
+const Pass attention_splits_pass{"attention-splits", "a 4-bit linear puts the splits of attention together itself",
+                                 run};
 
 }  // namespace pteron::ops

@@ -16,8 +16,8 @@ struct Q4Node {
   // Biases and minima: none, or one each. Planes have one scale, bias and minimum for both.
   std::vector<ValueId> weights, scales, biases, minima, outputs;
   ValueId residual = no_value;
-  ValueId splits = no_value;  // x as attention hands it on
-  i64 heads = 0;              // of it
+  ValueId splits = no_value;   // x as attention hands it on
+  i64 heads = 0;               // of it
   std::string kind = "plain";  // "swiglu": silu(first) · second; "planes": q = 16 · first + second
 
   static std::optional<Q4Node> from(const Rewriter& e, u32 op);
