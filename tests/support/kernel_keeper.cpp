@@ -4,7 +4,7 @@
 namespace pteron::test {
 namespace {
 
-constexpr size_t most_kernels = 3000;
+constexpr size_t most_kernels = 1000;
 
 class Done final : public gpu::Device::PipelineBatch {
  public:

@@ -22,7 +22,7 @@ Result<std::shared_ptr<Device>> open_device(const OpenOptions& options = {});
 // Whose WebGPU this is: "wgpu-native 29.0.1.1".
 std::string implementation();
 
-// For tests: the device is gone, as after a driver reset.
-void destroy_underlying_device(Device& device);
+// For tests: the device is gone, as after a driver reset. If that was not seen yet, the next call finds it out.
+void destroy_underlying_device(Device& device, bool seen = true);
 
 }  // namespace pteron::gpu

@@ -59,7 +59,9 @@ class Collage {
     Part part{sample, u32(graph().values.size())};
     const format::MethodDraft method = sample.graph.method("forward");
     const auto is_dynamic = [&](u32 value) { return std::get<format::TensorSpec>(method.spec.values[value]).dynamic; };
-    part.changes_shape = std::ranges::any_of(method.spec.inputs, is_dynamic);
+    const auto is_symint = [](const format::GraphValue& v) { return std::holds_alternative<format::GraphSymInt>(v); };
+    part.changes_shape = std::ranges::any_of(method.spec.inputs, is_dynamic) ||
+                         std::ranges::any_of(sample.graph.graph.values, is_symint);
     copy_values(part);
     if (out_.steps.empty()) out_.steps.resize(sample.steps.size());
     const auto& inputs = sample.graph.graph.inputs;
@@ -94,6 +96,9 @@ class Collage {
     const Known known{here, graph().calls.size(), !dynamic, false};
     if (tensor(here) && is_float(tensor(here)->dtype) && !dynamic && choices_.percent(70)) {
       if (const auto other = fitted(known)) {
+        // What an op updates can't be its other argument too.
+        out_.may_be_refused |= *other >= part.base && *other < part.base + size_of(part);
+        for (const auto& [input, value] : part.replaced) out_.may_be_refused |= value == *other;
         part.replaced[id] = *other;
         return;
       }
