@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Several threads on one device; also on one without a GPU, where the thread sanitizer sees all locks. docs/threads.md
 // says which rule has which test.
-#include "gpu/language_model.h"
 #include "gpu/llama.h"
 #include "gpu/native/native.h"
 #include "runtime/device_inside.h"
 #include "support/builder.h"
+#include "support/on_threads.h"
 #include "support/stamping_device.h"
 
-#include <pteron/chat_template.h>
-#include <pteron/grammar.h>
-
 #include <barrier>
-#include <latch>
-#include <thread>
 
 namespace pteron::test {
 namespace {
@@ -50,21 +45,6 @@ Program sum_of(u32 terms, const Device& on) {
 }
 
 Tensor filled(f32 value) { return tensor_of<f32>(DType::f32, {width}, std::vector<f32>(width, value)); }
-
-// Begins on so many threads at once. Each says what went wrong, or nothing.
-void on_threads(u32 count, const std::function<std::string(u32 thread)>& work) {
-  std::vector<std::string> problems(count);
-  std::latch all_there(count);
-  {
-    std::vector<std::jthread> running;
-    for (u32 t = 0; t < count; ++t)
-      running.emplace_back([&, t] {
-        all_there.arrive_and_wait();
-        problems[t] = work(t);
-      });
-  }
-  for (const std::string& problem : problems) EXPECT_EQ(problem, "");
-}
 
 class Threads : public testing::TestWithParam<const char*> {
  protected:
@@ -299,8 +279,9 @@ TEST(ThreadsOfADevice, AllGetTheOneThatIsShared) {
   std::vector<std::optional<Device>> shared(4);
   on_threads(4, [&](u32 t) {
     auto opened = Device::shared({});
-    if (opened) shared[t] = *opened;
-    return error_of(opened);
+    if (!opened) return opened.error().to_string();
+    shared[t] = *opened;
+    return std::string();
   });
   for (const auto& device : shared) EXPECT_EQ(context_of(*device), context_of(*shared[0]));
 }
@@ -327,85 +308,6 @@ TEST(ThreadsOfADevice, ItsLossIsAnErrorOnEachOfThem) {
   const auto late = program.method();
   ASSERT_FALSE(late.has_value());
   EXPECT_EQ(late.error().kind, ErrorKind::device_lost);
-}
-
-TEST(ThreadsOfAModel, SessionsAnswerAtTheSameTimeAsTheyDoAlone) {
-  const LanguageModel model = tiny_model();
-  const auto answer = [&](u32 seed) {
-    Session session = *model.session();
-    GenerationOptions options{.sampling = {.temperature = 1, .seed = seed}, .max_tokens = 12, .ignore_end = true};
-    options.grammar = *Grammar::regex("[a-z ]*");
-    auto generation = Generation::start(model, session, *model.encode("Once upon a time"), std::move(options));
-    while (!generation->done())
-      if (const auto piece = generation->next(); !piece) return piece.error().to_string();
-    return generation->text();
-  };
-  const std::vector<std::string> alone{answer(0), answer(1), answer(2)};
-  std::vector<std::string> together(3);
-  on_threads(3, [&](u32 t) {
-    together[t] = answer(t);
-    return "";
-  });
-  EXPECT_EQ(together, alone);
-}
-
-TEST(ThreadsOfAModel, AnAnswerEndsWhereAnotherThreadsFlagSaysSo) {
-  const LanguageModel model = tiny_model();
-  std::atomic<bool> stop = false;
-  std::latch talking(1), stopped(1);
-  on_threads(2, [&](u32 t) -> std::string {
-    if (t == 0) {
-      talking.wait();
-      stop = true;
-      stopped.count_down();
-      return "";
-    }
-    Session session = *model.session();
-    auto answer = Generation::start(model, session, *model.encode("Once"), {.max_tokens = 100, .ignore_end = true});
-    while (!answer->done()) {
-      if (answer->tokens().size() == 3) {
-        talking.count_down();
-        stopped.wait();
-      }
-      if (stop)
-        answer->cancel();
-      else if (const auto piece = answer->next(); !piece)
-        return piece.error().to_string();
-    }
-    return answer->reason() == StopReason::cancelled && answer->tokens().size() == 3 ? "" : "it went on";
-  });
-}
-
-TEST(ThreadsOfAModel, TokenizersTemplatesAndGrammarsAreShared) {
-  const auto file = read_bytes(data_folder() / "tiny_tokenizer" / "tokenizer.json");
-  const Tokenizer tokenizer = *Tokenizer::load(file);
-  std::ifstream source(data_folder() / "chat_templates" / "llama3.jinja");
-  const auto form = ChatTemplate::parse(std::string(std::istreambuf_iterator(source), {}));
-  const Grammar grammar = *Grammar::json();
-  std::vector<std::string> vocabulary;
-  for (u32 id = 0; id < tokenizer.vocab_size(); ++id) vocabulary.push_back(tokenizer.bytes(id));
-  const TokenTrie trie = *TokenTrie::build(vocabulary, tokenizer.end_tokens());
-  const auto work = [&] {
-    const auto text = form->render({.messages = R"([{"role": "user", "content": "Grüße, 世界"}])", .bos_token = "<s>"});
-    std::string out = text ? *text : text.error().to_string();
-    const std::vector<u32> tokens = *tokenizer.encode(out);
-    for (const u32 token : tokens) out += str(" ", token);
-    GrammarMatcher matcher(grammar, trie);
-    for (const std::string_view part : {"{\"a\"", ": [1", ", true", "]}"}) {
-      if (!matcher.advance(part)) return str(out, " refused");
-      const auto allowed = matcher.allowed();
-      for (const u64 word : allowed ? *allowed : TokenMask()) out += str(" ", word);
-    }
-    return out;
-  };
-  const std::string alone = work();
-  EXPECT_EQ(work(), alone);
-  std::vector<std::string> together(4);
-  on_threads(4, [&](u32 t) {
-    together[t] = work();
-    return "";
-  });
-  for (const std::string& result : together) EXPECT_EQ(result, alone);
 }
 
 }  // namespace
