@@ -32,8 +32,8 @@ struct Turn {
 Status turn_into_caches(Plan& op, const Turn& turn, const TensorArg& k_cache, const TensorArg& v_cache);
 
 // Attention of one query may hand its result on in splits, for an op that puts them together while it reads them
-// (attention_put_splits.wgsl). A tensor [1, .., splits, row] keeps them; its live shape says whether there are
-// handed_splits, or one, and then the result is where it always is.
+// (attention_put_splits.wgsl). A tensor [1, .., 1, handed_splits · row] keeps them. Its live shape says whether it
+// does: else it has one row, and the result is where it always is.
 constexpr u32 handed_splits = 16;
 // Of heads of `dim` elements, in floats: whole bindings, so that a batch can have a lane of it.
 constexpr u32 split_row(u32 heads, u32 dim) { return ceil_div(heads * (dim + 4), 64) * 64; }

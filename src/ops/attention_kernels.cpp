@@ -209,14 +209,13 @@ AttentionParams params_of(const Attention& a, const Tiling& tiling, u32 splits) 
 bool hands_on(const Attention& a, const Tiling& tiling) {
   const u32 value_dim = a.v.dim(-1);
   if (!a.splits || tiling.queries != 1 || a.batch != 1 || value_dim % 4 != 0) return false;
-  const Shape& room = a.splits->max();
-  return room.rank() >= 2 && room.dim(-2) >= handed_splits && room.dim(-1) >= split_row(a.heads, value_dim);
+  return a.splits->max().dim(-1) == handed_splits * split_row(a.heads, value_dim);
 }
 
 Status resize_splits(Plan& op, const Attention& a, u32 splits) {
   if (!a.splits) return {};
   Shape shape = a.splits->max();
-  shape[shape.rank() - 2] = splits;
+  shape[shape.rank() - 1] = splits * split_row(a.heads, a.v.dim(-1));
   return op.resize(*a.splits, shape);
 }
 

@@ -114,6 +114,10 @@ std::vector<f64> expected(const Case& c, Constants& constants, const std::vector
     }
     for (u32 d = 0; d < c.dim; ++d) x[h * c.dim + d] /= total;
   }
+  // What the step itself made is exact; later ones read it from the caches.
+  for (auto* cache : {&constants.keys, &constants.values})
+    for (u32 i = 0; c.f16_caches && device().adapter().f16 && i < row; ++i)
+      (*cache)[position * row + i] = half_to_float(float_to_half((*cache)[position * row + i]));
   for (u32 n = 0; n < columns; ++n)
     for (u32 i = 0; i < c.depth(); ++i) {
       const u32 byte = constants.weights[n * c.depth() / 2 + i / 2], code = i % 2 == 0 ? byte & 15 : byte >> 4;
@@ -149,7 +153,7 @@ struct Talk {
   }
   void expect_result(u32 position) {
     SCOPED_TRACE(position);
-    expect_close(method.outputs()[0].as<f32>(), expected(c, constants, q, k, v, position), c.f16_caches ? 1e-3 : 1e-4);
+    expect_close(method.outputs()[0].as<f32>(), expected(c, constants, q, k, v, position), 1e-4);
   }
 };
 

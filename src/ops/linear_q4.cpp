@@ -236,7 +236,7 @@ Status linear_q4(Plan& op, const Q4Linear& l) {
     return in_lanes ? run_lanes(op, l, x, rows_per_thread, share) : run_lines(op, l, x);
   };
   const u64 made_bytes = std::max<u64>(l.x.max().numel(), u64(uniform) * depth_of(l)) * sizeof(f32);
-  if (l.splits && op.branch(l.splits->dim(-2) > 1)) {
+  if (l.splits && op.branch(l.splits->dim(-1) > split_row(l.heads, depth_of(l) / l.heads))) {
     if (!in_lanes && joins_splits(l)) return run({*l.splits, DType::f32, 0, false, true});
     const Operand joined = op.scratch(made_bytes);
     TRY_DO(merge_handed(op, *l.splits, l.heads, depth_of(l) / l.heads, joined));

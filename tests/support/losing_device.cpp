@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program whose GPU goes away when it is told to: after SIGUSR1 the next work that is begun finds no device. Linked in
-// front of WebGPU with --wrap.
+// A program whose GPU goes away when it is told to: after SIGUSR1 the next work that is begun finds no device. Linked
+// in front of WebGPU with --wrap.
 #include <webgpu.h>
 
 #include <csignal>

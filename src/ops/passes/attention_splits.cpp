@@ -29,11 +29,10 @@ void fuse_at(Rewriter& e, u32 at, const gpu::DeviceInfo& device) {
   if (!attention || !follows_an_input(e, attention->arg("start"))) return;
   const Shape &y = e.tensor(result)->max, &x = e.tensor(node->x)->max;
   const u32 heads = y.dim(-2), dim = y.dim(-1);
-  if (x.rank() < 2 || x.dim(-1) != heads * dim || dim % 4 != 0) return;
+  if (x.dim(-1) != heads * dim || dim % 4 != 0) return;
   Shape room = x;
   for (u32 axis = 0; axis < room.rank(); ++axis) room[axis] = 1;
-  room[room.rank() - 2] = handed_splits;
-  room[room.rank() - 1] = split_row(heads, dim);
+  room[room.rank() - 1] = handed_splits * split_row(heads, dim);
   const ValueId splits = e.add(Tensor{DType::f32, room, {}});
   Op hands_on = *attention;
   hands_on.args.back() = e.add(graph::ValueList{{result, splits}});

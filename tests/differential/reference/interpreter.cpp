@@ -151,9 +151,10 @@ void Call::store(u32 id, Array y) {
   for (size_t i = 0; fits && i < most.size(); ++i) fits = y.dims[i] <= most[i];
   if (!fits) throw std::runtime_error(name() + ": the result does not fit its tensor");
   y.dtype = tensor.dtype;
-  const f64 exact = y.dtype == DType::i64 ? 0x1p62 : 0x1p52;
-  for (f64& v : y.data)
-    if (!is_float(y.dtype) && y.dtype != DType::boolean && !(std::abs(v) < exact)) v = anything(0, 100);
+  // Which integer NaN is, or a number beyond all of them, nothing says.
+  if (!is_float(y.dtype) && y.dtype != DType::boolean)
+    for (f64& v : y.data)
+      if (!(std::abs(v) < 0x1p62)) v = anything(stored(y.dtype, INT32_MIN), stored(y.dtype, 0x7fffff7f));
   for (f64& v : y.data) v = stored(y.dtype, y.dtype == DType::f16 ? in_.noise_.halved(v) : v);
   in_.cells_[in_.cell_[id]] = std::move(y);
 }

@@ -52,9 +52,10 @@ void variance(Call& op) {
   for (size_t i = 0; i < rows.size() && i < spread.data.size(); ++i) {
     const Moments& m = rows[i];
     const f64 divisor = std::max(f64(m.count) - correction, 0.0), value = m.squares / divisor;
-    // Rounding moves the mean by a part of the largest element, and each distance from it.
-    const f64 off = 2 * m.largest * std::sqrt(m.squares * f64(m.count)) * 0x1p-24 / divisor;
-    spread.data[i] = op.noisy(value, value + off, f64(m.count) + 16);
+    // Rounding moves the mean, and each distance from it.
+    const f64 terms = f64(m.count), drift = (terms + 2) * m.largest * 0x1p-24;
+    const f64 off = (2 * drift * std::sqrt(m.squares * terms) + drift * drift * terms) / divisor;
+    spread.data[i] = op.noisy(value, value + off * 0x1p24 / (terms + 16), terms + 16);
     mean.data[i] = op.noisy(m.mean(), m.scale / f64(m.count), f64(m.count) + 2);
   }
   if (!both) return op.give(std::move(spread));
