@@ -6,15 +6,21 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(pteron_warnings INTERFACE -Wshadow=local -Wno-maybe-uninitialized -Wno-restrict)
 endif()
 
-option(PTERON_SANITIZE "Address and undefined-behaviour sanitizers" OFF)
+# Casts from floating point to integers that can't hold them are no part of "undefined".
+set(sanitizers_address address,undefined,float-cast-overflow)
+set(sanitizers_thread thread)
+
+set(PTERON_SANITIZE "" CACHE STRING "Sanitizers (clang): address, also for undefined behaviour, or thread")
 if(PTERON_SANITIZE)
-  add_compile_options(-fsanitize=address,undefined -fno-omit-frame-pointer)
-  add_link_options(-fsanitize=address,undefined)
+  add_compile_options(-O1 -gline-tables-only -fno-omit-frame-pointer -fsanitize=${sanitizers_${PTERON_SANITIZE}})
+  add_compile_definitions(_GLIBCXX_ASSERTIONS)
+  add_link_options(-fsanitize=${sanitizers_${PTERON_SANITIZE}})
 endif()
 
-# Every edge counts, also those of the library; a finding ends the process.
+# Every edge counts, also those of the library; a finding ends the process, also what sanitizers do not see: an empty optional.
 option(PTERON_FUZZ "Fuzzers (clang), with address and undefined-behaviour sanitizers" OFF)
 if(PTERON_FUZZ)
-  add_compile_options(-O1 -gline-tables-only -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow -fno-sanitize-recover=all)
+  add_compile_options(-O1 -gline-tables-only -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,${sanitizers_address} -fno-sanitize-recover=all)
+  add_compile_definitions(_GLIBCXX_ASSERTIONS)
   add_link_options(-fsanitize=address,undefined)
 endif()

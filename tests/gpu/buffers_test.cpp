@@ -2,6 +2,7 @@
 // Memory of buffers that are not needed any more.
 #include "base/os.h"
 #include "gpu/environment.h"
+#include "gpu/native/native.h"
 #include "runtime/device_inside.h"
 
 namespace pteron::test {
@@ -29,6 +30,21 @@ TEST(Buffers, GiveTheirMemoryBackAlsoIfRecordedCommandsNameThem) {
     ASSERT_TRUE(port.wait_idle().has_value());
   }
   EXPECT_LT(os::resident_bytes(), before + 4 * size);  // the device keeps a block for what comes next
+}
+
+// What was recorded for a step that never comes.
+TEST(Recordings, AreLetGoAlsoIfNobodySubmitsThem) {
+  const auto port = *gpu::open_device({});
+  const auto source = *port->create_buffer(64, gpu::BufferUse::gpu, "source");
+  const auto target = *port->create_buffer(64, gpu::BufferUse::gpu, "target");
+  const gpu::Copy copy{source.id(), 0, target.id(), 0, 64};
+  for (u32 i = 0; i < 3; ++i) {
+    auto commands = port->record({.copies_before = {&copy, 1}});
+    ASSERT_TRUE(commands.has_value()) << commands.error().to_string();
+    EXPECT_EQ(gpu::objects_of(*port).recordings, 1u);
+    if (i == 1) EXPECT_TRUE(port->submit(*std::move(commands)).has_value());
+  }
+  EXPECT_EQ(gpu::objects_of(*port).recordings, 0u);
 }
 
 }  // namespace

@@ -10,6 +10,27 @@
 #include <cstdlib>
 
 namespace pteron::test {
+namespace {
+
+// What a test leaves behind belongs to nobody any more.
+class NothingIsLeft final : public testing::EmptyTestEventListener {
+ public:
+  explicit NothingIsLeft(const gpu::Device& device) : device_(device) {}
+  void OnTestEnd(const testing::TestInfo&) override {
+    const gpu::Objects left = gpu::objects_of(device_);
+    EXPECT_EQ(left.buffers, 2 * left.query_sets);  // a device that has measured can do it again
+    EXPECT_EQ(left.bind_groups, 0u);
+    EXPECT_EQ(left.pipelines, 0u);
+    EXPECT_EQ(left.layouts, 0u);
+    EXPECT_EQ(left.shaders, 0u);
+    EXPECT_EQ(left.recordings, 0u);
+  }
+
+ private:
+  const gpu::Device& device_;
+};
+
+}  // namespace
 
 const Device& device() {
   static const Device shared = [] {
@@ -18,6 +39,7 @@ const Device& device() {
     auto opened = gpu::open_device(options);
     if (!opened) throw std::runtime_error(opened.error().to_string());
     std::shared_ptr<gpu::Device> device = *std::move(opened);
+    testing::UnitTest::GetInstance()->listeners().Append(new NothingIsLeft(*device));
     std::printf("adapter: %s\n", device->info().adapter.name.c_str());  // for the table of platforms
     if (const char* folder = std::getenv("PTERON_DUMP_WGSL"))
       device = std::make_shared<KernelDump>(std::move(device), folder);

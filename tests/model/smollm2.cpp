@@ -54,7 +54,7 @@ void SmolLm2::TearDownTestSuite() {
 const LanguageModel& SmolLm2::model() {
   if (!model_) {
     LanguageModelOptions options;
-    options.load.device = device();
+    options.load.device = *Device::open({});  // of its own: it outlives tests
     auto loaded = LanguageModel::load(program(), options);
     EXPECT_EQ(error_of(loaded), "");
     model_.emplace(*std::move(loaded));

@@ -22,6 +22,12 @@ Result<std::shared_ptr<Device>> open_device(const OpenOptions& options = {});
 // Whose WebGPU this is: "wgpu-native 29.0.1.1".
 std::string implementation();
 
+// For tests: what WebGPU itself says is there, of all that was made for a device.
+struct Objects {
+  u64 buffers, bind_groups, pipelines, layouts, shaders, recordings, query_sets;
+};
+Objects objects_of(const Device& device);
+
 // For tests: the device is gone, as after a driver reset. If that was not seen yet, the next call finds it out.
 void destroy_underlying_device(Device& device, bool seen = true);
 

@@ -14,6 +14,8 @@ void destroy_underlying_device(Device& device, bool seen) {
   static_cast<native::NativeDevice&>(device).destroy_underlying(seen);
 }
 
+Objects objects_of(const Device& device) { return static_cast<const native::NativeDevice&>(device).objects(); }
+
 namespace native {
 namespace {
 
@@ -110,6 +112,7 @@ NativeDevice::~NativeDevice() {
 }
 
 void NativeDevice::destroy_underlying(bool seen) {
+  const std::scoped_lock lock(mutex_);  // not between a look at health() and a submit
   wgpuDeviceDestroy(device_);
   // The library reports the loss only when it is polled next.
   if (seen) give_up({ErrorKind::device_lost, "the GPU device was lost: it was destroyed", {}});
@@ -309,7 +312,7 @@ Result<Id> NativeDevice::make_commands(const Submission& submission) {
   WGPUCommandBuffer commands = wgpuCommandEncoderFinish(encoder, nullptr);
   wgpuCommandEncoderRelease(encoder);
   if (auto status = end_of(scope); !status || !commands) {
-    if (commands) wgpuCommandBufferRelease(commands);
+    if (commands) release_commands(commands);
     if (status) return internal_error("commands could not be recorded");
     return Failure(std::move(status.error()));
   }
@@ -325,7 +328,7 @@ Status NativeDevice::submit_commands(Id commands) {
   return {};
 }
 
-void NativeDevice::destroy_commands(Id id) { wgpuCommandBufferRelease(commands_of(id)); }
+void NativeDevice::destroy_commands(Id id) { release_commands(commands_of(id)); }
 
 void NativeDevice::PendingRead::finish(WGPUMapAsyncStatus result, std::string why) {
   const std::scoped_lock lock(mutex);
@@ -355,7 +358,10 @@ Status NativeDevice::begin_read(Id buffer, MutableBytes into) {
 }
 
 void NativeDevice::start(PendingRead& read, WGPUBuffer buffer, u64 size) {
-  read.done = false;
+  {
+    const std::scoped_lock lock(read.mutex);
+    read.done = false;
+  }
   WGPUBufferMapCallbackInfo info{};
   info.mode = WGPUCallbackMode_AllowSpontaneous;
   info.userdata1 = &read;

@@ -25,6 +25,7 @@ class NativeDevice final : public Device {
   Status wait_idle() override;
 
   void destroy_underlying(bool seen);
+  Objects objects() const { return count_objects(instance_); }
 
  protected:
   Result<Id> make_buffer(u64 size, BufferUse use, std::string_view label) override;

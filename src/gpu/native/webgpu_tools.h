@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "gpu/native/native.h"
 
 #include <webgpu.h>
 
@@ -44,5 +45,8 @@ WGPUFeatureName subgroups_feature();
 WGPUShaderModule create_shader_module(WGPUDevice device, const WGPUShaderModuleDescriptor& descriptor, bool loops_end);
 f64 timestamp_period(WGPUQueue queue);  // nanoseconds per tick
 void silence_logging();
+// Whether it was submitted or not.
+void release_commands(WGPUCommandBuffer commands);
+Objects count_objects(WGPUInstance instance);
 
 }  // namespace pteron::gpu::native
