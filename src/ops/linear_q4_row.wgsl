@@ -21,12 +21,11 @@ fn chunk_of(round: u32, lid: u32) -> u32 {
 
 // Returns the sum of the squares of a thread's elements before the norm's weights.
 fn stage(chunk: u32, x: Chunk, norm: vec4f, lid: u32) -> f32 {
-  let counts = lid % PLACES < 2u * UNROLL && (EXACT || chunk < 2u * WORDS);
-  let v = select(vec4f(), value_of(x, chunk), counts);
+  let v = select(vec4f(), value_of(x, chunk), EXACT || chunk < 2u * WORDS);
   let weighted = v * norm;
   staged[lid % PLACES / 2u][lid / PLACES][lid % 2u] = weighted;
   totals[lid % PLACES / 2u][lid / PLACES][lid % 2u] = dot(weighted, vec4f(1.0));
-  return dot(v, v);
+  return select(0.0, dot(v, v), lid % PLACES < 2u * UNROLL);
 }
 
 fn multiply_staged(streams: array<Stream, STREAMS>, i: u32, slice: u32) {
