@@ -66,7 +66,7 @@ class Load:
         connection, answer = self._post({**self._question(number), "stream": True})
         tokens = []
         if answer.status != 200:
-            outcome.problem = f"status {answer.status}"
+            outcome.problem = f"status {answer.status}: {answer.read().decode(errors='replace')}"
         for line in answer:
             if not line.startswith(b"data: {"):
                 continue

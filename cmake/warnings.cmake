@@ -17,9 +17,9 @@ if(PTERON_SANITIZE)
   add_link_options(-fsanitize=${sanitizers_${PTERON_SANITIZE}})
 endif()
 
-# Every edge counts, also those of the library; a finding ends the process.
+# Every edge counts, also those of the library; a finding ends the process, also what sanitizers do not see: an empty optional.
 option(PTERON_FUZZ "Fuzzers (clang), with address and undefined-behaviour sanitizers" OFF)
 if(PTERON_FUZZ)
-  add_compile_options(-O1 -gline-tables-only -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,${sanitizers_address} -fno-sanitize-recover=all)
+  add_compile_options(-O1 -gline-tables-only -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,${sanitizers_address} -fno-sanitize-recover=all -D_GLIBCXX_ASSERTIONS)
   add_link_options(-fsanitize=address,undefined)
 endif()

@@ -9,6 +9,7 @@ reads; `lanes` is a thread's number. From that follows how much of the lines tha
 
 Q4_ROWS = ["up(words, SIZE // LANES)"]
 PUT = ["4"]
+JOIN = ["up(HEADS * SPLITS, SIZE)"] * 2  # in the first round
 
 TRIPS = {
     "embedding_q4": {"": []},
@@ -22,6 +23,7 @@ TRIPS = {
         "1 1 1 1": Q4_ROWS + ["SIZE"] + PUT + PUT,
     },
     "linear_q4_lines": {"": [], "1": ["ROUNDS"]},
+    "linear_q4_row": {"": [], "1": ["ROUNDS"], "1 1": JOIN, "1 2 2": ["ROUNDS"] + JOIN},
     "linear_q4_shared": {
         "1 2 2 1 2": ["up(words, 4)", "4", "8", "4", "4"],
         "1 2 2 1 2 2": ["up(words, 4)", "4", "8", "4", "4", "4"],
@@ -43,5 +45,6 @@ TRIPS = {
 
 WEIGHTS = {
     "linear_q4_lines": ("lane // 8 * 256 + lane % 8 * 16", "16"),
+    "linear_q4_row": ("lane // 8 * 256 + lane % 8 * 16", "16"),
     "linear_q4_subgroups": ("lane * 256", "16 if PAIRED else 32"),
 }

@@ -38,7 +38,6 @@ std::vector<std::string> begin_program(int argc, char** argv);
 
 bool stdin_is_terminal();
 bool stderr_is_terminal();
-bool stdout_is_terminal();
 u32 terminal_width();
 std::string environment(const char* name);  // empty if unset
 void set_environment_default(const char* name, const char* value);

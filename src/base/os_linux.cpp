@@ -2,21 +2,27 @@
 #include "base/os.h"
 #include "base/os_posix.h"
 
+#include <algorithm>
+#include <charconv>
 #include <cstdio>
-#include <cstring>
+#include <string_view>
 
 namespace pteron::os {
 namespace {
 
-u64 status_field(const char* name) {
+u64 status_field(std::string_view name) {
   std::FILE* file = std::fopen("/proc/self/status", "r");
   if (!file) return 0;
   char line[256];
-  unsigned long long kib = 0;
-  while (std::fgets(line, sizeof line, file))
-    if (std::strncmp(line, name, std::strlen(name)) == 0) std::sscanf(line + std::strlen(name), ": %llu", &kib);
+  u64 kib = 0;
+  while (std::fgets(line, sizeof line, file)) {
+    const std::string_view text = line;
+    if (!text.starts_with(name)) continue;
+    const std::string_view number = text.substr(std::min(text.find_first_of("0123456789"), text.size()));
+    std::from_chars(number.data(), number.data() + number.size(), kib);
+  }
   std::fclose(file);
-  return u64(kib) * 1024;
+  return kib * 1024;
 }
 
 }  // namespace

@@ -118,7 +118,6 @@ std::vector<std::string> begin_program(int argc, char** argv) { return {argv, ar
 
 bool stdin_is_terminal() { return isatty(STDIN_FILENO) == 1; }
 bool stderr_is_terminal() { return isatty(STDERR_FILENO) == 1; }
-bool stdout_is_terminal() { return isatty(STDOUT_FILENO) == 1; }
 
 u32 terminal_width() {
   winsize size{};

@@ -21,7 +21,6 @@ Status append_private_file(const std::string& path, Bytes) { return no_files("wr
 std::vector<std::string> begin_program(int, char**) { return {}; }
 bool stdin_is_terminal() { return false; }
 bool stderr_is_terminal() { return false; }
-bool stdout_is_terminal() { return false; }
 u32 terminal_width() { return 80; }
 std::string environment(const char*) { return {}; }
 void set_environment_default(const char*, const char*) {}

@@ -172,7 +172,6 @@ std::vector<std::string> begin_program(int, char**) {
 
 bool stdin_is_terminal() { return is_console(STD_INPUT_HANDLE); }
 bool stderr_is_terminal() { return is_console(STD_ERROR_HANDLE); }
-bool stdout_is_terminal() { return is_console(STD_OUTPUT_HANDLE); }
 
 u32 terminal_width() {
   CONSOLE_SCREEN_BUFFER_INFO info{};

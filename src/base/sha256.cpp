@@ -27,7 +27,7 @@ u32 load_big_endian(const std::byte* at) { return u32(at[0]) << 24 | u32(at[1]) 
 
 void Sha256::compress(const std::byte* block) {
   std::array<u32, 64> w;
-  for (u32 i = 0; i < 16; ++i) w[i] = load_big_endian(block + 4 * i);
+  for (size_t i = 0; i < 16; ++i) w[i] = load_big_endian(block + 4 * i);
   for (u32 i = 16; i < 64; ++i) {
     const u32 a = w[i - 15], b = w[i - 2];
     const u32 s0 = std::rotr(a, 7) ^ std::rotr(a, 18) ^ (a >> 3);

@@ -60,8 +60,8 @@ class OneCall {
       case PTERON_ARGUMENT_LIST:
         if (depth > 0) return invalid("a list can't hold lists");
         return list(given.count);
+      default: return invalid("its kind ", given.kind, " is unknown");
     }
-    return invalid("its kind ", given.kind, " is unknown");
   }
 
   Result<u32> tensor(const pteron_argument& given, size_t record) {
@@ -74,9 +74,9 @@ class OneCall {
     if (given.is_constant) {
       out.constant = i32(graph_.constants.size());
       graph_.constants.push_back({"constant", {}, 0});
-      return add(std::move(out));
+      return add(out);
     }
-    borders_.push_back({add(std::move(out)), record});
+    borders_.push_back({add(out), record});
     return borders_.back().value;
   }
 

@@ -64,7 +64,7 @@ int report(const Error& error) {
   return failed;
 }
 
-ProgressFn progress_bar(std::string verb) {
+ProgressFn progress_bar(const std::string& verb) {
   if (!os::stderr_is_terminal()) return {};
   auto last = std::make_shared<std::string>();
   return [last, verb](const Progress& p) {

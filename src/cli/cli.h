@@ -63,13 +63,13 @@ std::string check_whole_number(const std::string& text) {
 int report(const Error& error);
 // Calls `run` with the options when the command is given, and reports how it fails.
 template <class Options, class Run>
-void on_call(Command& command, std::shared_ptr<Options> options, int& exit_code, Run run) {
+void on_call(Command& command, const std::shared_ptr<Options>& options, int& exit_code, Run run) {
   command.callback([options, &exit_code, run] {
     if (const Status status = run(*options); !status) exit_code = report(status.error());
   });
 }
 // A bar on standard error, if that is a terminal: "loading weights [###   ] 12 MiB of 24 MiB".
-ProgressFn progress_bar(std::string verb = "loading ");
+ProgressFn progress_bar(const std::string& verb = "loading ");
 // Says which GPU is used.
 void announce(const Device& device);
 

@@ -80,6 +80,7 @@ void print_report(const Options& options, const convert::Report& report, f64 sec
     return;
   }
   std::vector<std::string> types;
+  types.reserve(report.tensors.size());
   for (const auto& [type, count] : report.tensors) types.push_back(str(count, " ", type));
   std::printf("%s: %s, %u layers, vocabulary %u, context %u, up to %u tokens in a call\n", report.name.c_str(),
               report.architecture.c_str(), report.layers, report.vocabulary, report.context, report.max_seq_len);

@@ -19,9 +19,7 @@ std::string usage_message(const CLI::App* app, const CLI::Error& error) {
   return str("pteron: ", error.what(), "; see '", command, " --help'\n");
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   const std::vector<std::string> arguments = os::begin_program(argc, argv);
   // Mesa's device-selection layer looks for a Wayland display and complains if there is none; we choose devices
   // ourselves.
@@ -47,14 +45,23 @@ int main(int argc, char** argv) {
   cli::add_tune(commands, exit_code);
   cli::add_version(commands, exit_code);
   std::vector<const char*> pointers;
+  pointers.reserve(arguments.size());
   for (const std::string& argument : arguments) pointers.push_back(argument.c_str());
   try {
     app.parse(int(pointers.size()), pointers.data());
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? cli::ok : cli::usage;
+  }
+  return exit_code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "pteron: %s\n", e.what());
     return cli::failed;
   }
-  return exit_code;
 }

@@ -60,7 +60,7 @@ Result<std::string> tuning_path(const std::string& model) {
 }
 
 Result<std::string> save_tuning(const Tuning& tuning) {
-  TRY(const std::string path, tuning_path(tuning.model));
+  TRY(std::string path, tuning_path(tuning.model));
   std::error_code ignored;
   const fs::path target = os::path(path);
   fs::create_directories(target.parent_path(), ignored);

@@ -11,6 +11,8 @@
 #include <bit>
 #include <cstring>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 namespace pteron::format {
 
@@ -77,6 +79,22 @@ class Items {
 template <class T>
 Items<T> items(const flatbuffers::Vector<T>* v) {
   return Items<T>(v);
+}
+
+// Numbers are copied: that a vector begins at a multiple of four is all that verification says of its alignment.
+template <class T>
+  requires std::is_arithmetic_v<T>
+std::vector<T> items(const flatbuffers::Vector<T>* v) {
+  std::vector<T> out(size(v));
+  if (!out.empty()) std::memcpy(out.data(), v->Data(), out.size() * sizeof(T));
+  return out;
+}
+template <class T>
+  requires std::is_arithmetic_v<T>
+T item(const flatbuffers::Vector<T>& v, u32 index) {
+  T out;
+  std::memcpy(&out, v.Data() + index * sizeof(T), sizeof out);
+  return out;
 }
 
 }  // namespace pteron::format

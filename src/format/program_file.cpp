@@ -57,7 +57,7 @@ class Reader {
     if (index >= size(list->offsets()))
       return invalid(what, " ", index, " is out of range; the program has ", size(list->offsets()));
     TRY(const DataRange whole, segment(list->segment(), what));
-    return subrange(whole, list->offsets()->Get(index), nbytes, str(what, " ", index));
+    return subrange(whole, item(*list->offsets(), index), nbytes, str(what, " ", index));
   }
 
   Result<std::optional<DataRange>> constant_of(const fb::TensorValue& tensor, u64 nbytes) const {

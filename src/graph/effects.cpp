@@ -86,11 +86,4 @@ bool Effects::is_fixed(const Graph& graph, ValueId id) const {
   return tensor && tensor->constant && writers(id) == 0;
 }
 
-bool Effects::collide(u32 a, u32 b) const {
-  return std::ranges::any_of(ops_[a], [&](const Use& x) {
-    return std::ranges::any_of(
-        ops_[b], [&](const Use& y) { return memory_[x.value] == memory_[y.value] && (x.writes() || y.writes()); });
-  });
-}
-
 }  // namespace pteron::graph

@@ -39,8 +39,6 @@ class Effects {
   u32 writers(ValueId id) const;
   // True if a value's bytes never change: it is a constant that no op writes. Its contents may be repacked.
   bool is_fixed(const Graph& graph, ValueId id) const;
-  // True if two ops can't change places: one writes what the other has to do with.
-  bool collide(u32 a, u32 b) const;
 
   // --- for those who change the graph
   // The op is another one now, or none.

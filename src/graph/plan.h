@@ -278,7 +278,6 @@ class Plan {
   void complain(Error error);
   // An op whose output is one of its inputs (a buffer updated in place) writes to scratch memory, which is copied over
   // the output when the op is done: WebGPU has no dispatch that reads and writes one buffer through two bindings.
-  bool overwrites_input(ValueId output) const;
   void redirect_output(ValueId output);
   Status dispatch_raw(const Kernel& kernel, std::span<const Operand> operands, Bytes params, Grid grid);
 

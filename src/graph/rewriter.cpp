@@ -193,6 +193,36 @@ bool Rewriter::fuse(u32 at, Op with, std::span<const u32> absorbed, std::span<co
   return true;
 }
 
+// Do a result of `from` and copies of it go nowhere but to `to`?
+bool Rewriter::only_reaches(ValueId id, u32 from, u32 to) const {
+  if (is_wanted(id, effects_.touching(id))) return false;
+  return std::ranges::all_of(effects_.touching(id), [&](u32 op) {
+    if (op == from || (op == to && !effects_.writes(op, id))) return true;
+    return op > from && op < to && is_copy(op) && only_reaches(graph_.ops[op].args.back(), op, to);
+  });
+}
+
+bool Rewriter::hand_on(ValueId form, u32 from, Op maker, u32 to, Op reader) {
+  if (from >= to || is_removed(from) || is_removed(to)) return false;
+  if (is_made_outside(form) || is_wanted(form, {})) return false;
+  const auto does_the_same_besides = [&](const Op& op, u32 as, Role role) {
+    std::vector<Use> uses = uses_of(graph_, op);
+    const bool has_form = std::ranges::any_of(uses, [&](const Use& u) { return u.value == form && u.role == role; });
+    std::erase_if(uses, [&](const Use& use) { return use.value == form; });
+    return has_form && std::ranges::equal(uses, effects_.of(as), [](const Use& a, const Use& b) {
+             return a.value == b.value && a.role == b.role;
+           });
+  };
+  if (!does_the_same_besides(maker, from, Role::out) || !does_the_same_besides(reader, to, Role::in)) return false;
+  for (const Use& use : effects_.of(from))
+    if (use.role == Role::out && !only_reaches(use.value, from, to)) return false;
+  graph_.ops[from] = std::move(maker);
+  graph_.ops[to] = std::move(reader);
+  effects_.replace(graph_, from);
+  effects_.replace(graph_, to);
+  return true;
+}
+
 bool Rewriter::remove(u32 op) {
   if (is_removed(op) || !graph_.ops[op].entry) return false;
   for (const Use& use : effects_.of(op))

@@ -52,6 +52,10 @@ class Rewriter {
   // once more that of `repeated`, which go if nobody else wants their results. False, and nothing happens, if an op in
   // between writes what these read or has to do with what they write, or if a result that goes is needed.
   bool fuse(u32 at, Op with, std::span<const u32> absorbed, std::span<const u32> repeated = {});
+  // Puts `maker` and `reader` in the places of two ops, of which the second, perhaps through copies, is the only one
+  // that reads what the first makes. They do what these did, but may leave results undone and hand `form` on instead, a
+  // value that nobody else knows. False, and nothing happens, if that is not so.
+  bool hand_on(ValueId form, u32 from, Op maker, u32 to, Op reader);
   // Could the op be executed at the place of another one?
   bool can_move(u32 op, u32 to) const { return can_move(op, to, {}); }
   // False if somebody wants its results or it updates something.
@@ -63,6 +67,7 @@ class Rewriter {
   bool is_made_outside(ValueId id) const;
   bool is_stable(ValueId id) const;
   bool is_wanted(ValueId id, std::span<const u32> besides) const;
+  bool only_reaches(ValueId id, u32 from, u32 to) const;
   std::optional<u32> copy_behind(ValueId id, u32 before) const;
   bool can_move(u32 op, u32 to, std::span<const u32> together) const;
   bool can_repeat(u32 op, u32 at) const;

@@ -181,7 +181,7 @@ Status check_cache_write(Plan& op, const TensorArg& value, const TensorArg& cach
 }
 
 Status attend_cached(Plan& op, const Query& query, const TensorArg& k_cache, const TensorArg& v_cache, i64 start,
-                     u32 first_arg, const TensorArg& y, const Turn* turn) {
+                     u32 first_arg, const TensorArg& y, const Turn* turn, const std::optional<TensorArg>& splits) {
   const TensorArg& q = query.tensor;
   const f64 dropout = op.number(first_arg + 1);
   REQUIRE(op, dropout == 0, "dropout is ", dropout, "; only 0 can be run");
@@ -198,6 +198,7 @@ Status attend_cached(Plan& op, const Query& query, const TensorArg& k_cache, con
   const u32 capacity = k_cache.dim(-3);
   Attention a{query, k_cache, v_cache, y, op.maybe_tensor(first_arg)};
   a.turn = turn;
+  a.splits = splits;
   a.batch = batched ? q.dim(0) : 1;
   a.heads = q.dim(-2);
   a.kv_heads = k_cache.dim(-2);

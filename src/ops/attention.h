@@ -31,11 +31,20 @@ struct Turn {
 // With a kernel of its own: rotates the queries, rotates the keys into the cache and copies the values there.
 Status turn_into_caches(Plan& op, const Turn& turn, const TensorArg& k_cache, const TensorArg& v_cache);
 
+// Attention of one query may hand its result on in splits, for an op that puts them together while it reads them
+// (attention_put_splits.wgsl). A tensor [1, .., 1, handed_splits · row] keeps them. Its live shape says whether it
+// does: else it has one row, and the result is where it always is.
+constexpr u32 handed_splits = 16;
+// Of heads of `dim` elements, in floats: whole bindings, so that a batch can have a lane of it.
+constexpr u32 split_row(u32 heads, u32 dim) { return ceil_div(heads * (dim + 4), 64) * 64; }
+Status merge_handed(Plan& op, const TensorArg& splits, u32 heads, u32 dim, const Operand& y);
+
 // Attention of q [batch, position, head, dim] over caches; the arguments from `first_arg` on are mask, dropout,
 // is_causal and scale. With a `turn`, the query is rotated and the caches are filled before. A mask covers as many
 // positions of the caches as it is wide; without one, the positions up to the last query's are visible.
 Status attend_cached(Plan& op, const Query& q, const TensorArg& k_cache, const TensorArg& v_cache, i64 start,
-                     u32 first_arg, const TensorArg& y, const Turn* turn = nullptr);
+                     u32 first_arg, const TensorArg& y, const Turn* turn = nullptr,
+                     const std::optional<TensorArg>& splits = std::nullopt);
 
 // Can value [b, S, H, D] be written into cache [b, C, H, D] from position `start` on? Marks the cache as one.
 Status check_cache_write(Plan& op, const TensorArg& value, const TensorArg& cache, i64 start);

@@ -1,6 +1,6 @@
 // Attention (snippets/attention.wgsl) with few queries, for GPUs: a workgroup has one (batch, HEADS heads that share their
-// keys, query, split), which is mostly one tile of 32 keys. Sixteen neighbouring threads have the same four keys and read
-// them side by side, four elements each; eight such groups make a tile. All loads of keys and values are under way before the
+// keys, query, split), which is one or a few tiles of SIZE / 4 keys. Sixteen neighbouring threads have the same four keys and read
+// them side by side, four elements each; SIZE / 16 such groups make a tile. All loads of keys and values are under way before the
 // first is used; how queries come, and a key that is not in memory yet, is up to snippets (attention_plain.wgsl,
 // attention_turned.wgsl). Products are added up through workgroup memory; then each group goes on with its own maximum, sum and
 // weighted values (online softmax), and only the end joins the groups. Loops count to constants or to p.tiles.
@@ -11,7 +11,7 @@ const KEYS = 4u;  // of a group
 const TILE = GROUPS * KEYS;
 const SHARE = (CHUNKS + LANES - 1u) / LANES;  // chunks of a thread
 const VALUE_SHARE = (VALUE_CHUNKS + LANES - 1u) / LANES;
-var<workgroup> quarters: array<vec4f, HEADS * SIZE / 4u>;
+var<workgroup> quarters: array<array<array<vec4f, 4u>, HEADS>, GROUPS>;
 
 struct Online {
   top: array<f32, HEADS>,
@@ -24,18 +24,26 @@ fn add_products(products: array<vec4f, HEADS>, lid: u32) -> array<vec4f, HEADS> 
   let lane = lid % LANES;
   let group = lid / LANES;
   for (var h = 0u; h < HEADS; h++) {
-    parts[h * SIZE + lid] = products[h];
+    parts[h][group][lane] = products[h];
   }
   workgroupBarrier();
   if (lane < HEADS * 4u) {
-    let first = lane / 4u * SIZE + group * LANES + lane % 4u * 4u;
-    quarters[group * HEADS * 4u + lane] = (parts[first] + parts[first + 1u]) + (parts[first + 2u] + parts[first + 3u]);
+    var four: array<vec4f, 4u>;
+    for (var i = 0u; i < 4u; i++) {
+      four[i] = parts[lane / 4u][group][lane % 4u * 4u + i];
+    }
+    quarters[group][lane / 4u][lane % 4u] = (four[0] + four[1]) + (four[2] + four[3]);
   }
   workgroupBarrier();
+  var four: array<array<vec4f, 4u>, HEADS>;
+  for (var h = 0u; h < HEADS; h++) {
+    for (var i = 0u; i < 4u; i++) {
+      four[h][i] = quarters[group][h][i];
+    }
+  }
   var out = array<vec4f, HEADS>();
   for (var h = 0u; h < HEADS; h++) {
-    let first = (group * HEADS + h) * 4u;
-    out[h] = (quarters[first] + quarters[first + 1u]) + (quarters[first + 2u] + quarters[first + 3u]);
+    out[h] = (four[h][0] + four[h][1]) + (four[h][2] + four[h][3]);
   }
   return out;
 }
@@ -62,23 +70,21 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
   let mask_base = batch * p.mask.x + first_head * p.mask.y + query * p.mask.z;
   let end = end_of(split, query);
 
+  // Chunks behind the last one count nothing, and are loaded from where there is one.
   var queries = array<vec4f, HEADS * SHARE>();
   var own_keys = array<vec4f, SHARE>();
   var own_values = array<vec4f, VALUE_SHARE>();
-  let writes = lid < LANES && first_head % p.heads_per_kv == 0u && split * p.split_keys <= p.offset && p.offset < end;
   for (var s = 0u; s < SHARE; s++) {
-    let chunk = 4u * (s * LANES + lane);
-    if (chunk < D) {
-      for (var h = 0u; h < HEADS; h++) {
-        queries[h * SHARE + s] = query_four(batch, first_head + h, query, chunk, D - chunk);
-      }
-      own_keys[s] = own_key(batch, kv_head, chunk, writes);
+    let inside = s * LANES + lane < CHUNKS;
+    let chunk = 4u * select(0u, s * LANES + lane, inside);
+    let rotation = rotation_at(chunk);
+    for (var h = 0u; h < HEADS; h++) {
+      queries[h * SHARE + s] = select(vec4f(), query_four(batch, first_head + h, query, chunk, D - chunk, rotation), inside);
     }
+    own_keys[s] = own_key(batch, kv_head, chunk, rotation);
   }
   for (var s = 0u; s < VALUE_SHARE; s++) {
-    if (s * LANES + lane < VALUE_CHUNKS) {
-      own_values[s] = own_value(batch, kv_head, 4u * (s * LANES + lane), writes);
-    }
+    own_values[s] = own_value(batch, kv_head, 4u * min(s * LANES + lane, VALUE_CHUNKS - 1u));
   }
 
   var online = Online();
@@ -131,12 +137,24 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
     }
   }
 
+  if (TURNED && lid < LANES && first_head % p.heads_per_kv == 0u && split * p.split_keys <= p.offset && p.offset < end) {
+    for (var s = 0u; s < SHARE; s++) {
+      if (s * LANES + lane < CHUNKS) {
+        keep_key(k_base, 4u * (s * LANES + lane), own_keys[s]);
+      }
+    }
+    for (var s = 0u; s < VALUE_SHARE; s++) {
+      if (s * LANES + lane < VALUE_CHUNKS) {
+        keep_value(v_base, 4u * (s * LANES + lane), own_values[s]);
+      }
+    }
+  }
   for (var s = 0u; s < VALUE_SHARE; s++) {
     workgroupBarrier();  // what was there has been read by all
     for (var h = 0u; h < HEADS; h++) {
-      parts[h * SIZE + lid] = online.acc[h * VALUE_SHARE + s];
+      parts[h][lid / LANES][lane] = online.acc[h * VALUE_SHARE + s];
       if (lane == 0u) {
-        statistics[h * GROUPS + lid / LANES] = vec2f(online.top[h], online.sum[h]);
+        statistics[h][lid / LANES] = vec2f(online.top[h], online.sum[h]);
       }
     }
     workgroupBarrier();

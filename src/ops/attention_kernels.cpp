@@ -18,7 +18,8 @@ struct AttentionParams {
 };
 
 struct MergeParams {
-  u32 rows, chunks, splits, heads, queries, batch_stride, head_stride, query_stride, dim, rounds, quiet;
+  u32 rows = 0, chunks = 0, splits = 0, heads = 0, queries = 0, batch_stride = 0, head_stride = 0, query_stride = 0,
+      dim = 0, rounds = 0, quiet = 0;
 };
 
 struct MaskParams {
@@ -31,11 +32,12 @@ constexpr u32 few_queries = 4;
 constexpr u32 max_shared_heads = 8;
 constexpr u32 max_shared_elements = 1024;  // of queries, which a thread keeps in memory of its own
 constexpr u32 max_tile_chunks = 768;       // of keys and values in workgroup memory, 16 bytes each
-constexpr u32 tile_keys = 32;              // of attention_group
-constexpr u32 unsplit_keys = 96;           // by a GPU
+constexpr u32 unsplit_keys = 128;          // by a GPU
+constexpr u32 split_keys = 64;             // by a GPU, at least
 constexpr u32 max_splits = 64;             // that attention_merge puts together in one round
 constexpr u32 chunks_per_group = 16;
 constexpr u32 max_group_heads = 4;
+constexpr u32 merge_threads = 128;
 
 // How a kernel divides the work.
 struct Tiling {
@@ -61,11 +63,16 @@ Tiling threads_tiling(const gpu::DeviceInfo& device, u32 heads_per_kv, u32 dim) 
   return {kernels::attention_threads, shared_heads(heads_per_kv, most), 16};
 }
 
+// As many as fit: a thread has 20.5 bytes of workgroup memory for each head, and WebGPU promises 16 KiB.
+u32 group_threads(u32 heads) { return heads <= 3 ? 256 : 128; }
+
 Result<Tiling> tiling_of(Plan& op, const Attention& a) {
   const u32 dim = a.q.tensor.dim(-1), value_dim = a.v.dim(-1);
   TRY(const std::string_view route, choose_route(op, "attention", {a.queries, dim, a.keys, a.batch * a.heads}));
-  if (route == "group")
-    return Tiling{kernels::attention_group, shared_heads(a.heads / a.kv_heads, max_group_heads), 128, 1};
+  if (route == "group") {
+    const u32 heads = shared_heads(a.heads / a.kv_heads, max_group_heads);
+    return Tiling{kernels::attention_group, heads, group_threads(heads), 1};
+  }
   if (route == "threads") return threads_tiling(op.device(), a.heads / a.kv_heads, dim);
   const u32 chunks = ceil_div(dim, 4) + ceil_div(value_dim, 4);
   return Tiling{kernels::attention_tiled, 1, 64, 64, std::max(max_tile_chunks / chunks / 4 * 4, 4u)};
@@ -78,9 +85,11 @@ u32 splits_of(const gpu::DeviceInfo& device, u32 keys, u32 queries, u32 dim, u32
   const u64 longest = std::min<u64>(max_rounds(device) / rounds * 4, UINT32_MAX);
   const u32 least = std::max(ceil_div(keys, u32(longest)), 1u);
   if (queries > few_queries) return least;
-  // A processor has few cores; on a GPU few keys are walked sooner than splits are put together.
+  // A processor has few cores; on a GPU few keys are walked sooner than splits are put together, and so are few splits.
   if (device.adapter.type == gpu::AdapterType::cpu) return std::max(least, std::min(32u, ceil_div(keys, 64)));
-  return std::max(least, keys <= unsplit_keys ? 1 : std::min(max_splits, ceil_div(keys, tile_keys)));
+  if (keys <= unsplit_keys) return least;
+  const u32 few = std::min(handed_splits, ceil_div(keys, split_keys));
+  return std::max({least, few, std::min(max_splits, ceil_div(keys, 4 * split_keys))});
 }
 
 // Can the kernel rotate, and fill the caches? It does for one query, which is then the last position.
@@ -98,14 +107,17 @@ struct Bound {
   u32 used = 0;
 };
 
-Spec spec_of(const Attention& a, const Tiling& tiling, bool partial) {
+// What a kernel leaves: the result, records for attention_merge, or splits for an op that puts them together.
+enum class Form { whole, records, splits };
+
+Spec spec_of(const Attention& a, const Tiling& tiling, Form form) {
   return Spec()
       .num("HEADS", tiling.heads)
       .num("D", a.q.tensor.dim(-1))
       .num("VALUE_D", a.v.dim(-1))
       .flag("CAUSAL", a.causal)
       .flag("HAS_MASK", a.mask.has_value())
-      .flag("PARTIAL", partial);
+      .flag("PARTIAL", form != Form::whole);
 }
 
 // What is added to the scores; without a mask the kernels bind something that they don't read.
@@ -127,20 +139,19 @@ Result<Mask> mask_of(Plan& op, const Attention& a) {
   return Mask{scores, DType::f32};
 }
 
-Bound bind(const Attention& a, const Tiling& tiling, const Mask& mask, const Operand& y, bool partial) {
-  Spec spec = spec_of(a, tiling, partial).num("WORKGROUP", tiling.workgroup).use("attention_put");
+Bound bind(const Attention& a, const Tiling& tiling, const Mask& mask, const Operand& y, Form form) {
+  Spec spec = spec_of(a, tiling, form).num("WORKGROUP", tiling.workgroup).use("attention_put");
   if (tiling.tile > 0) spec.num("TILE", tiling.tile);
   spec.input_quads("q", a.q.dtype)
       .input_quads("k", a.k.dtype())
       .input_quads("v", a.v.dtype())
       .input("mask", mask.dtype)
-      .output("y", partial ? DType::f32 : a.y.dtype());
+      .output("y", form == Form::whole ? a.y.dtype() : DType::f32);
   return {spec, {a.q.data, a.k, a.v, mask.data, y}, 5};
 }
 
-Bound bind_group(const Attention& a, const Tiling& tiling, const Mask& mask, bool turns, const Operand& y,
-                 bool partial) {
-  Bound out{spec_of(a, tiling, partial), {}, 0};
+Bound bind_group(const Attention& a, const Tiling& tiling, const Mask& mask, bool turns, const Operand& y, Form form) {
+  Bound out{spec_of(a, tiling, form).num("SIZE", tiling.workgroup), {}, 0};
   const auto add = [&](const Operand& operand) { out.operands[out.used++] = operand; };
   if (turns) {
     const Turn& t = *a.turn;
@@ -151,8 +162,8 @@ Bound bind_group(const Attention& a, const Tiling& tiling, const Mask& mask, boo
         .bind_output_quads("v", a.v.dtype())
         .bind_input_quads("new_k", t.k.dtype())
         .bind_input_quads("new_v", t.v.dtype())
-        .bind_input("cosines", t.cosines.dtype())
-        .bind_input("sines", t.sines.dtype());
+        .bind_input_quads("cosines", t.cosines.dtype())
+        .bind_input_quads("sines", t.sines.dtype());
     for (const TensorArg& operand : {t.q, a.k, a.v, t.k, t.v, t.cosines, t.sines}) add(operand);
   } else {
     out.spec.use("attention_plain")
@@ -162,8 +173,10 @@ Bound bind_group(const Attention& a, const Tiling& tiling, const Mask& mask, boo
         .bind_input("mask", mask.dtype);
     for (const Operand& operand : {a.q.data, Operand(a.k), Operand(a.v), mask.data}) add(operand);
   }
-  const DType stored = partial ? DType::f32 : a.y.dtype();
-  if (a.v.dim(-1) % 4 == 0)
+  const DType stored = form == Form::whole ? a.y.dtype() : DType::f32;
+  if (form == Form::splits)
+    out.spec.num("SPLITS", handed_splits).use("attention_put_splits").bind_output_quads("y", stored);
+  else if (a.v.dim(-1) % 4 == 0)
     out.spec.use("attention_put_quads").bind_output_quads("y", stored);
   else
     out.spec.use("attention_put").bind_output("y", stored);
@@ -171,83 +184,114 @@ Bound bind_group(const Attention& a, const Tiling& tiling, const Mask& mask, boo
   return out;
 }
 
+AttentionParams params_of(const Attention& a, const Tiling& tiling, u32 splits) {
+  const u32 rows = a.batch * a.heads * a.queries, split = std::max(ceil_div(a.keys, splits), 1u);
+  return {.count = rows / tiling.heads * splits,
+          .heads = a.heads,
+          .queries = a.queries,
+          .splits = splits,
+          .keys = a.keys,
+          .split_keys = split,
+          .heads_per_kv = a.heads / a.kv_heads,
+          .offset = a.offset,
+          .scale = a.scale,
+          .batches = a.batch,
+          .tiles = ceil_div(split, tiling.workgroup / 4),
+          .quiet = a.quiet,
+          .q = a.q_at,
+          .k = a.k_at,
+          .v = a.v_at,
+          .y = a.y_at,
+          .mask = a.mask_at};
+}
+
+// Can a kernel of its own hand splits on? Those of one query, which have room: a batch leaves none.
+bool hands_on(const Attention& a, const Tiling& tiling) {
+  const u32 value_dim = a.v.dim(-1);
+  if (!a.splits || tiling.queries != 1 || a.batch != 1 || value_dim % 4 != 0) return false;
+  return a.splits->max().dim(-1) == handed_splits * split_row(a.heads, value_dim);
+}
+
+Status resize_splits(Plan& op, const Attention& a, u32 splits) {
+  if (!a.splits) return {};
+  Shape shape = a.splits->max();
+  shape[shape.rank() - 1] = splits * split_row(a.heads, a.v.dim(-1));
+  return op.resize(*a.splits, shape);
+}
+
+Status merge(Plan& op, const Operand& from, const Operand& y, DType dtype, Form form, MergeParams params) {
+  // Results are written in quads where that can be; a merge always reads quads.
+  const bool quads = params.dim % 4 == 0;
+  Spec spec = Spec()
+                  .num("SIZE", merge_threads)
+                  .use(form == Form::splits ? "merge_get_splits" : "merge_get_records")
+                  .use(quads ? "merge_put_quads" : "merge_put_elements");
+  quads ? spec.output_quads("y", dtype) : spec.output("y", dtype);
+  params.chunks = ceil_div(params.dim, 4);
+  params.rounds = ceil_div(params.splits, max_splits);
+  return op.dispatch({kernels::attention_merge, spec}, {from, y}, params,
+                     one_group_per(u64(params.rows) * ceil_div(params.chunks, chunks_per_group)));
+}
+
 }  // namespace
 
+Status merge_handed(Plan& op, const TensorArg& splits, u32 heads, u32 dim, const Operand& y) {
+  return merge(op, splits, y, DType::f32, Form::splits,
+               {.rows = heads, .splits = handed_splits, .heads = heads, .queries = 1, .head_stride = dim, .dim = dim});
+}
+
 Status attend(Plan& op, const Attention& a) {
-  const u32 rows = a.batch * a.heads * a.queries, dim = a.q.tensor.dim(-1), value_dim = a.v.dim(-1);
+  const u32 dim = a.q.tensor.dim(-1), value_dim = a.v.dim(-1);
   REQUIRE(op, is_float(a.q.dtype) && is_float(a.k.dtype()) && is_float(a.y.dtype()) && a.k.dtype() == a.v.dtype(),
           "attention needs floating-point tensors, not ", a.q.dtype, ", ", a.k.dtype(), " and ", a.v.dtype());
   REQUIRE(op, a.kv_heads > 0 && a.heads % a.kv_heads == 0, a.heads, " heads can't share ", a.kv_heads, " key heads");
   REQUIRE_SUPPORTED(op, dim <= max_dim && value_dim <= max_dim, "heads of ", std::max(dim, value_dim),
                     " elements are not supported; at most ", max_dim, " are");
-  if (a.y.numel() == 0) return {};
+  if (a.y.numel() == 0) return resize_splits(op, a, 1);
   REQUIRE(op, dim > 0, "heads of ", a.q.tensor.shape(), " have no elements");
   TRY(const Tiling tiling, tiling_of(op, a));
   TRY(const Mask mask, mask_of(op, a));
   const bool turns = turns_itself(op, a, tiling);
   if (a.turn && !turns) TRY_DO(turn_into_caches(op, *a.turn, a.k, a.v));
+  const u32 rows = a.batch * a.heads * a.queries;
   const auto splits_for = [&](u32 keys, u32 queries) {
     return splits_of(op.device(), keys, queries, dim, value_dim, tiling.heads);
   };
-  const u32 splits = splits_for(a.keys, a.queries);
-  AttentionParams params{.count = rows / tiling.heads * splits,
-                         .heads = a.heads,
-                         .queries = a.queries,
-                         .splits = splits,
-                         .keys = a.keys,
-                         .split_keys = std::max(ceil_div(a.keys, splits), 1u),
-                         .heads_per_kv = a.heads / a.kv_heads,
-                         .offset = a.offset,
-                         .scale = a.scale,
-                         .batches = a.batch,
-                         .quiet = a.quiet,
-                         .q = a.q_at,
-                         .k = a.k_at,
-                         .v = a.v_at,
-                         .y = a.y_at,
-                         .mask = a.mask_at};
-  params.tiles = ceil_div(params.split_keys, tile_keys);
-  if (turns) params.turn[0] = a.turn->first, params.turn[1] = a.turn->width(), params.turn[2] = a.turn->half();
-  const Grid grid =
-      tiling.queries > 0
-          ? one_group_per(u64(a.batch) * (a.heads / tiling.heads) * ceil_div(a.queries, tiling.queries) * splits)
-          : one_thread_per(params.count, tiling.workgroup);
-  const auto run = [&](const Operand& y, bool partial) {
+  const auto run = [&](const Operand& y, Form form, u32 splits) {
+    AttentionParams params = params_of(a, tiling, splits);
+    if (turns) params.turn[0] = a.turn->first, params.turn[1] = a.turn->width(), params.turn[2] = a.turn->half();
+    const u64 groups = u64(a.batch) * (a.heads / tiling.heads) * ceil_div(a.queries, std::max(tiling.queries, 1u));
+    const Grid grid =
+        tiling.queries > 0 ? one_group_per(groups * splits) : one_thread_per(params.count, tiling.workgroup);
     const Bound bound =
-        tiling.queries == 1 ? bind_group(a, tiling, mask, turns, y, partial) : bind(a, tiling, mask, y, partial);
-    op.note_operations(u64(2) * rows * a.keys * (a.q.tensor.dim(-1) + value_dim));
+        tiling.queries == 1 ? bind_group(a, tiling, mask, turns, y, form) : bind(a, tiling, mask, y, form);
+    op.note_operations(u64(2) * rows * a.keys * (dim + value_dim));
     return op.dispatch({tiling.kernel, bound.spec}, std::span(bound.operands).first(bound.used),
                        std::as_bytes(std::span(&params, 1)), grid);
   };
-  if (!op.branch(splits > 1)) return run(a.y, false);
+  const u32 splits = splits_for(a.keys, a.queries);
+  if (hands_on(a, tiling) && op.branch(a.queries == 1 && splits > 1 && splits <= handed_splits)) {
+    TRY_DO(resize_splits(op, a, handed_splits));
+    return run(*a.splits, Form::splits, handed_splits);
+  }
+  TRY_DO(resize_splits(op, a, 1));
+  if (!op.branch(splits > 1)) return run(a.y, Form::whole, 1);
 
   // Enough for any number of queries and keys.
   const u32 few = std::min(a.max_queries, few_queries), most = splits_for(a.max_keys, a.max_queries);
   const u64 parts = std::max<u64>(u64(few) * splits_for(a.max_keys, few), most > 1 ? u64(a.max_queries) * most : 0);
-  const u32 chunks = ceil_div(value_dim, 4);
-  const Operand scratch = op.scratch(u64(a.batch) * a.heads * parts * (chunks + 1) * 4 * sizeof(f32));
-  TRY_DO(run(scratch, true));
-  // Results are written in quads where that can be; a merge always reads quads.
-  const bool quads = value_dim % 4 == 0;
-  Spec merge;
-  if (quads)
-    merge.output_quads("y", a.y.dtype());
-  else
-    merge.output("y", a.y.dtype());
-  return op.dispatch({kernels::attention_merge, merge.use(quads ? "merge_put_quads" : "merge_put_elements")},
-                     {scratch, a.y},
-                     MergeParams{.rows = rows,
-                                 .chunks = chunks,
-                                 .splits = splits,
-                                 .heads = a.heads,
-                                 .queries = a.queries,
-                                 .batch_stride = a.y_at.batch,
-                                 .head_stride = a.y_at.head,
-                                 .query_stride = a.y_at.position,
-                                 .dim = value_dim,
-                                 .rounds = ceil_div(splits, max_splits),
-                                 .quiet = a.quiet},
-                     one_group_per(u64(rows) * ceil_div(chunks, chunks_per_group)));
+  const Operand scratch = op.scratch(u64(a.batch) * a.heads * parts * (ceil_div(value_dim, 4) + 1) * 4 * sizeof(f32));
+  TRY_DO(run(scratch, Form::records, splits));
+  return merge(op, scratch, a.y, a.y.dtype(), Form::records,
+               {.rows = rows,
+                .splits = splits,
+                .heads = a.heads,
+                .queries = a.queries,
+                .batch_stride = a.y_at.batch,
+                .head_stride = a.y_at.head,
+                .query_stride = a.y_at.position,
+                .dim = value_dim,
+                .quiet = a.quiet});
 }
 
 }  // namespace pteron::ops

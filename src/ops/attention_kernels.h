@@ -21,6 +21,7 @@ struct Attention {
   bool quiet = false;  // as torch's own attention: masks may be boolean, and a query that sees no key gets zeros
   f32 scale = 1;
   const Turn* turn = nullptr;
+  std::optional<TensorArg> splits;  // where the result may be handed on
   Strides q_at, k_at, v_at, y_at, mask_at;
 };
 

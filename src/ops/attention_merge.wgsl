@@ -32,7 +32,6 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
   }
   let lane = lid % LANES;
   let chunk = index % groups_per_row * LANES + lane;
-  let stride = p.chunks + 1u;
   var top = LOWEST;
   var sum = 0.0;
   var value = vec4f();
@@ -41,9 +40,9 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
     var values = array<vec4f, AT_ONCE>();
     for (var i = 0u; i < AT_ONCE; i++) {
       let split = (round * AT_ONCE + i) * GROUPS + lid / LANES;
-      let at = (row * p.splits + min(split, p.splits - 1u)) * stride;
-      statistic[i] = select(vec2f(LOWEST, 0.0), records[at].xy, split < p.splits);
-      values[i] = records[at + 1u + min(chunk, p.chunks - 1u)];
+      let existing = min(split, p.splits - 1u);
+      statistic[i] = select(vec2f(LOWEST, 0.0), statistic_at(row, existing), split < p.splits);
+      values[i] = value_at(row, existing, min(chunk, p.chunks - 1u));
     }
     var new_top = top;
     for (var i = 0u; i < AT_ONCE; i++) {
@@ -60,9 +59,9 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
       value += weight * values[i];
     }
   }
-  parts[lid] = value;
+  parts[0u][lid / LANES][lane] = value;
   if (lane == 0u) {
-    statistics[lid / LANES] = vec2f(top, sum);
+    statistics[0u][lid / LANES] = vec2f(top, sum);
   }
   workgroupBarrier();
   if (lid < LANES && chunk < p.chunks) {

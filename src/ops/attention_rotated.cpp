@@ -24,10 +24,10 @@ Result<u32> first_row(Plan& op, u32 start_arg, u32 end_arg, u32 rows, u32 positi
 }
 
 // pteron.attend_rotated(q, k, v, cos, sin, table_start, table_end?, k_cache, v_cache, start, interleaved, mask?,
-// dropout, is_causal, scale?, out), made by passes/rotary_cache.cpp.
+// dropout, is_causal, scale?, [out, splits?]), made by passes/rotary_cache.cpp and passes/attention_splits.cpp.
 Status attend_rotated(Plan& op) {
   const TensorArg q = op.tensor(0), k = op.tensor(1), v = op.tensor(2), cosines = op.tensor(3), sines = op.tensor(4),
-                  k_cache = op.tensor(7), v_cache = op.tensor(8), y = op.output(15);
+                  k_cache = op.tensor(7), v_cache = op.tensor(8), y = op.list_output(15, 0);
   const i64 start = op.integer(9);
   const bool interleaved = op.flag(10);
   TRY_DO(check_cache_write(op, k, k_cache, start));
@@ -43,7 +43,9 @@ Status attend_rotated(Plan& op) {
 
   Turn turn{q, k, v, cosines, sines, first, u32(std::max<i64>(start, 0)), interleaved, {}};
   turn.rotated = op.scratch(q.max().numel() * sizeof(f32));
-  return attend_cached(op, Query(q, turn.rotated, DType::f32), k_cache, v_cache, start, 11, y, &turn);
+  std::optional<TensorArg> splits;
+  if (op.list_size(15) > 1) splits = op.list_output(15, 1);
+  return attend_cached(op, Query(q, turn.rotated, DType::f32), k_cache, v_cache, start, 11, y, &turn, splits);
 }
 
 }  // namespace
@@ -82,7 +84,7 @@ Status turn_into_caches(Plan& op, const Turn& turn, const TensorArg& k_cache, co
 static constexpr OpEntry entries[] = {
     {"pteron.attend_rotated", attend_rotated,
      "q, k, v, cosines, sines, table_start: int, table_end: int?, cache k_cache, cache v_cache, start: int, "
-     "interleaved: flag, mask?, dropout: number = 0, causal: flag?, scale: number? -> out"_sig,
+     "interleaved: flag, mask?, dropout: number = 0, causal: flag?, scale: number? -> [out, ...]"_sig,
      internal},
 };
 extern const OpList attention_rotated_ops = entries;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ops/linear_q4.h"
 
+#include "ops/attention.h"
 #include "ops/linear_nibbles.h"
 #include "ops/linear_q4_variant.h"
 #include "ops/norm.h"
@@ -83,16 +84,30 @@ Status run_strips(Plan& op, const Q4Linear& l, const Q4Rows& x, const graph::Ker
 Status run_lines(Plan& op, const Q4Linear& l, const Q4Rows& x) {
   constexpr u32 many_strips = 512;
   const u32 words = depth_of(l) / 8, strips = ceil_div(columns_of(l.parts[0]), columns_per_strip);
-  const u32 rows = op.branch(rows_of(l) == 1) ? 1 : op.branch(rows_of(l) <= 4) ? 4 : 8;
   u32 size = 64;
   const auto rounds_of = [&](u32 threads) { return ceil_div(words, threads / 8); };
   for (u32 threads : {128u, 192u, 256u})
     if (strips < many_strips && rounds_of(threads) * threads <= rounds_of(size) * size) size = threads;
+  Spec spec = Spec().num("SIZE", size);
+  if (!x.in_splits && !op.branch(rows_of(l) == 1)) {
+    const u32 rows = op.branch(rows_of(l) <= 4) ? 4 : 8;
+    return run_strips(op, l, x, kernels::linear_q4_lines, spec.num("UNROLL", 1).num("ROWS", rows), rows);
+  }
   u32 unroll = 1;
   for (u32 by : {2u, 3u, 4u})
-    if (rows == 1 && ceil_div(rounds_of(size), by) * by <= ceil_div(rounds_of(size), unroll) * unroll) unroll = by;
-  return run_strips(op, l, x, kernels::linear_q4_lines,
-                    Spec().num("SIZE", size).num("UNROLL", unroll).num("ROWS", rows), rows);
+    if (ceil_div(rounds_of(size), by) * by <= ceil_div(rounds_of(size), unroll) * unroll) unroll = by;
+  spec.num("UNROLL", unroll).use(x.in_splits ? "q4_x_splits" : "q4_x_plain");
+  if (x.in_splits)
+    spec.num("SPLITS", handed_splits).num("HEADS", l.heads).num("HEAD_CHUNKS", depth_of(l) / l.heads / 4);
+  return run_strips(op, l, x, kernels::linear_q4_row, spec, 1);
+}
+
+// Each workgroup reads all splits again. That is sooner done than another dispatch while it is a few megabytes, which
+// come from a cache.
+bool joins_splits(const Q4Linear& l) {
+  constexpr u64 most = 4u << 20;
+  const u64 strips = ceil_div(columns_of(l.parts[0]), columns_per_strip);
+  return !l.norm && strips * handed_splits * depth_of(l) * sizeof(f32) <= most;
 }
 
 // As few passes over the weights as rows need. Where their number is not known before, threads that share what they
@@ -164,8 +179,8 @@ Status linear_q4gsw(Plan& op) {
   return linear_q4(op, l);
 }
 
-// pteron.linear_q4(x, norm?, eps, [weights], [scales], group, shift, [biases]?, [minima]?, residual?, kind, [outputs]),
-// made by passes/q4_node.h. Planes have one scale, bias and minimum for both.
+// pteron.linear_q4(x, norm?, eps, [weights], [scales], group, shift, [biases]?, [minima]?, residual?, kind, splits?,
+// heads, [outputs]), made by passes/q4_node.h. Planes have one scale, bias and minimum for both.
 Status fused_linear_q4(Plan& op) {
   Q4Linear l;
   l.x = op.tensor(0);
@@ -175,6 +190,8 @@ Status fused_linear_q4(Plan& op) {
   l.shift = u32(op.integer(6));
   l.residual = op.maybe_tensor(9);
   const std::string_view kind = op.text(10);
+  l.splits = op.maybe_tensor(11);
+  l.heads = u32(op.integer(12));
   l.swiglu = kind == "swiglu";
   l.planes = kind == "planes";
   l.count = op.list_size(3);
@@ -185,7 +202,7 @@ Status fused_linear_q4(Plan& op) {
     Q4Part& part = l.parts[i];
     part = {.weight = op.list_tensor(3, i),
             .scales = op.list_tensor(4, l.planes ? 0 : i),
-            .y = op.list_output(11, std::min(i, made - 1))};
+            .y = op.list_output(13, std::min(i, made - 1))};
     const bool has_own = i == 0 || !l.planes;
     if (has_own && !op.is_null(7)) part.bias = op.list_tensor(7, i);
     if (has_own && !op.is_null(8)) part.minimum = op.list_tensor(8, i);
@@ -218,13 +235,20 @@ Status linear_q4(Plan& op, const Q4Linear& l) {
   const auto run = [&](const Q4Rows& x) {
     return in_lanes ? run_lanes(op, l, x, rows_per_thread, share) : run_lines(op, l, x);
   };
+  const u64 made_bytes = std::max<u64>(l.x.max().numel(), u64(uniform) * depth_of(l)) * sizeof(f32);
+  if (l.splits && op.branch(l.splits->dim(-1) > split_row(l.heads, depth_of(l) / l.heads))) {
+    if (!in_lanes && joins_splits(l)) return run({*l.splits, DType::f32, 0, false, true});
+    const Operand joined = op.scratch(made_bytes);
+    TRY_DO(merge_handed(op, *l.splits, l.heads, depth_of(l) / l.heads, joined));
+    return run({joined, DType::f32, uniform});
+  }
   const bool is_f32 = l.x.dtype() == DType::f32;
   const bool normalises =
       l.norm && is_f32 && (in_lanes ? uniform == 1 : fits_uniform(op, l, 1) && op.branch(rows_of(l) <= few_rows));
   const bool is_whole = rows_per_thread == 1 || uniform == rows_of(l);
   if (!l.norm || normalises) return run({l.x, l.x.dtype(), is_f32 && is_whole ? uniform : 0, normalises});
   // Every thread would normalise all rows again, so they are normalised once.
-  const Operand normalised = op.scratch(std::max<u64>(l.x.max().numel(), u64(uniform) * depth_of(l)) * sizeof(f32));
+  const Operand normalised = op.scratch(made_bytes);
   TRY_DO(rms_norm(op, l.x, *l.norm, normalised, l.eps));
   return run({normalised, DType::f32, uniform});
 }
@@ -233,7 +257,7 @@ static constexpr OpEntry entries[] = {
     {"et_vk.linear_q4gsw.default", linear_q4gsw, "x, weight, scales, group: int, bias? -> out"_sig, lanewise},
     {"pteron.linear_q4", fused_linear_q4,
      "x, norm?, eps: number, weights: tensors, scales: tensors, group: int, shift: int, biases: tensors?, minima: "
-     "tensors?, residual?, kind: text -> [...]"_sig,
+     "tensors?, residual?, kind: text, splits?, heads: int = 0 -> [...]"_sig,
      internal | lanewise},
 };
 extern const OpList linear_q4_ops = entries;

@@ -18,7 +18,9 @@ struct Q4Linear {
   u32 group = 0, shift = 0;
   std::array<Q4Part, 3> parts;
   u32 count = 1;
-  std::optional<TensorArg> norm;  // RMS norm of x before
+  std::optional<TensorArg> splits;  // x as attention hands it on (attention.h), while these are more than one
+  u32 heads = 0;                    // of it
+  std::optional<TensorArg> norm;    // RMS norm of x before
   f32 eps = 0;
   std::optional<TensorArg> residual;  // added to the only output
   bool swiglu = false;                // the two parts are gate and up; silu(gate) · up goes to parts[0].y

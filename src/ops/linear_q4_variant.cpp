@@ -88,7 +88,9 @@ Q4Variant q4_variant(Plan& op, const Q4Linear& l, const Q4Rows& x, const Spec& s
       .num("SHIFT", l.shift)
       .flag("SWIGLU", l.swiglu)
       .flag("PLANES", l.planes);
-  if (x.uniform > 0)
+  if (x.in_splits)
+    v.spec.bind_array("x", "array<vec4f, SPLITS>");
+  else if (x.uniform > 0)
     v.spec.bind_uniform("x", "vec4f", x.uniform * (depth / 4));
   else
     v.spec.bind_array("x", x.dtype == DType::f16 ? "vec4h" : "vec4f");

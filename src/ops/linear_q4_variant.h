@@ -18,6 +18,7 @@ struct Q4Rows {
   DType dtype;
   u32 uniform = 0;          // so many rows are bound as constant memory; 0: as storage
   bool normalises = false;  // by the kernel
+  bool in_splits = false;   // put together by the kernel
 };
 
 struct Q4Variant {

@@ -5,55 +5,45 @@
 namespace pteron::ops {
 namespace {
 
-// permute_copy(x, axes, out)
-Status permute(Plan& op) {
-  const TensorArg x = op.tensor(0), y = op.last_output();
-  const IntList axes = op.ints(1);
-  REQUIRE(op, axes.size() == x.rank(), axes.size(), " axes are given for rank ", x.rank());
-  const auto strides = strides_of(x.shape());
-  Shape shape;
-  Walk walk;
-  u32 seen = 0;
-  for (u32 i = 0; i < axes.size(); ++i) {
-    const u32 axis = op.normalize_axis(axes[i], x.rank());
-    seen |= 1u << axis;
-    shape.push_back(x.shape().dim(i32(axis)));
-    walk.add_axis(x.shape().dim(i32(axis)), strides[axis]);
-  }
-  REQUIRE(op, seen == (1u << axes.size()) - 1, "the axes are not a permutation");
-  TRY_DO(op.resize(y, shape));
-  return move(op, x, y, walk);
-}
-
-// t_copy(x, out)
-Status transpose(Plan& op) {
-  const TensorArg x = op.tensor(0), y = op.last_output();
-  REQUIRE(op, x.rank() <= 2, "a tensor of rank ", x.rank(), " can't be transposed; at most 2 is possible");
-  const auto strides = strides_of(x.shape());
-  Shape shape;
-  Walk walk;
-  for (u32 axis = x.rank(); axis-- > 0;) {
-    shape.push_back(x.shape()[axis]);
-    walk.add_axis(x.shape()[axis], strides[axis]);
-  }
-  TRY_DO(op.resize(y, shape));
-  return move(op, x, y, walk);
-}
-
-// transpose_copy(x, axis, other axis, out)
-Status swap_axes(Plan& op) {
-  const TensorArg x = op.tensor(0), y = op.last_output();
-  const u32 first = op.axis(1, x.rank()), second = op.axis(2, x.rank());
+// Axis i of the result is axis `axis_at(i)` of x.
+template <class AxisAt>
+Status reorder(Plan& op, const TensorArg& x, AxisAt axis_at) {
+  const TensorArg y = op.last_output();
   const auto strides = strides_of(x.shape());
   Shape shape;
   Walk walk;
   for (u32 i = 0; i < x.rank(); ++i) {
-    const u32 axis = i == first ? second : i == second ? first : i;
+    const u32 axis = axis_at(i);
     shape.push_back(x.shape()[axis]);
     walk.add_axis(x.shape()[axis], strides[axis]);
   }
   TRY_DO(op.resize(y, shape));
   return move(op, x, y, walk);
+}
+
+// permute_copy(x, axes, out)
+Status permute(Plan& op) {
+  const TensorArg x = op.tensor(0);
+  const IntList axes = op.ints(1);
+  REQUIRE(op, axes.size() == x.rank(), axes.size(), " axes are given for rank ", x.rank());
+  u32 seen = 0;
+  for (u32 i = 0; i < axes.size(); ++i) seen |= 1u << op.normalize_axis(axes[i], x.rank());
+  REQUIRE(op, seen == (1u << axes.size()) - 1, "the axes are not a permutation");
+  return reorder(op, x, [&](u32 i) { return op.normalize_axis(axes[i], x.rank()); });
+}
+
+// t_copy(x, out)
+Status transpose(Plan& op) {
+  const TensorArg x = op.tensor(0);
+  REQUIRE(op, x.rank() <= 2, "a tensor of rank ", x.rank(), " can't be transposed; at most 2 is possible");
+  return reorder(op, x, [&](u32 i) { return x.rank() - 1 - i; });
+}
+
+// transpose_copy(x, axis, other axis, out)
+Status swap_axes(Plan& op) {
+  const TensorArg x = op.tensor(0);
+  const u32 first = op.axis(1, x.rank()), second = op.axis(2, x.rank());
+  return reorder(op, x, [&](u32 i) { return i == first ? second : i == second ? first : i; });
 }
 
 // diagonal_copy(x, offset, axis, other axis, out): the elements with `offset` more in the other axis are a last axis.

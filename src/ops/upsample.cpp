@@ -41,6 +41,7 @@ Status upsample(Plan& op, Mode mode, u32 axes, bool align, const Target& target)
   for (u32 i = 0; i < axes; ++i) {
     const u32 in = x.shape()[2 + i], place = 3 - axes + i;
     const f64 scale = target.scales[i];
+    REQUIRE(op, scale >= 0 && std::isfinite(scale), "the scale of axis ", 2 + i, " is ", scale);
     const f64 out = target.sizes.empty() ? std::floor(f64(in) * scale) : f64(target.sizes[i]);
     REQUIRE_LIVE(op, in > 0 && out >= 1 && out <= INT32_MAX, "axis ", 2 + i, " of ", x.shape(), " can't become ", out);
     shape[2 + i] = u32(std::clamp(out, 1.0, f64(INT32_MAX)));

@@ -75,6 +75,35 @@ void cached(Trials& trials, std::string_view route, const Step& step) {
                                       t.null(), t.number(0), t.boolean(true), t.null(), t.expect(y)});
 }
 
+// A 4-bit linear behind a rotated step: on a GPU it puts the splits of attention together.
+void with_linear(Trials& trials) {
+  constexpr u32 before = 600, capacity = 640, columns = 12, depth = heads * width;
+  Trial& t = trials.emplace_back("attention of 1 rotated token after 600 with a linear", 1e-3);
+  const Array q = random({1, 1, heads, width}), k = random({1, 1, 1, width}, -1, 1), v = random({1, 1, 1, width}),
+              cache = random({1, capacity, 1, width}, -1, 1), c = random({1, width / 2}, -1, 1),
+              s = random({1, width / 2}, 0, 1), scales = random({depth / 8, columns}, 0.01, 0.1),
+              bytes = integers({columns, depth / 2}, 0, 255);
+  const Array x = attention({1, before, capacity}, turned(q, c, s), turned(k, c, s), v, cache);
+  Array y({1, columns});
+  for (u32 n = 0; n < columns; ++n)
+    for (u32 i = 0; i < depth; ++i) {
+      const u32 byte = u32(bytes.at({n, i / 2})), code = i % 2 == 0 ? byte & 15 : byte >> 4;
+      y.at({0, n}) += x.v[i] * (f64(code) - 8) * scales.at({i / 8, n});
+    }
+  const u32 given[] = {t.give(q), t.give(k), t.give(c), t.give(s)}, values = t.give(v),
+            position = t.give(Array({1}, std::vector<f64>{before}), DType::i32), start = t.symint(),
+            queries = t.tensor(DType::f32, q.shape), keys = t.tensor(DType::f32, k.shape),
+            result = t.tensor(DType::f32, q.shape), flat = t.tensor(DType::f32, {1, depth});
+  const u32 k_cache = t.keep(cache), v_cache = t.keep(cache);
+  t.op("et_vk.select_as_symint.default", {position, t.integer(0), t.integer(0), start});
+  t.op("et_vk.apply_rotary_emb.default", {given[0], given[1], given[2], given[3], t.list({queries, keys})});
+  t.op("sdpa_with_kv_cache.default", {queries, keys, values, k_cache, v_cache, start, t.integer(1), t.null(),
+                                      t.number(0), t.boolean(true), t.null(), result});
+  t.op("aten.view_copy.default", {result, t.ints({1, i64(depth)}), flat});
+  t.op("et_vk.linear_q4gsw.default",
+       {flat, t.keep(bytes, DType::u8), t.keep(scales), t.integer(8), t.null(), t.expect(y)});
+}
+
 void plain(Trials& trials) {
   Trial& t = trials.emplace_back("sdpa");
   const Array q = random({1, 2, 5, 6}), k = random({1, 2, 9, 6}, -1, 1), v = random({1, 2, 9, 6});
@@ -117,6 +146,7 @@ void add_attention(Trials& trials) {
     cached(trials, route, {3, 200, 256});
     cached(trials, route, {3, 4, 16, true});
   }
+  with_linear(trials);
   plain(trials);
   masked(trials);
   rotary(trials);

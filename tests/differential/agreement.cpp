@@ -2,6 +2,7 @@
 #include "differential/agreement.h"
 
 #include "base/text.h"
+#include "differential/engine.h"
 #include "differential/reference/program.h"
 #include "gpu/environment.h"
 
@@ -77,7 +78,7 @@ std::string difference(const Array& actual, const Array& expected, const Array& 
 
 EngineRun run_engine(const std::vector<std::byte>& program, const Sample& sample, LoadOptions options) {
   EngineRun out;
-  options.device = test::device();
+  if (!options.device) options.device = engine();
   auto loaded = Program::load(program, options);
   if (!loaded) return out.error = loaded.error().to_string(), out;
   auto method = loaded->method();

@@ -8,10 +8,12 @@ namespace pteron::differential {
 
 void catch_crashes();
 
+constexpr u32 patience = 120;  // seconds for one graph
+
 // The graph of `seed` is under way, for so many seconds at most.
 class Patience {
  public:
-  Patience(u64 seed, u32 seconds);
+  explicit Patience(u64 seed, u32 seconds = patience);
   Patience(const Patience&) = delete;
   Patience& operator=(const Patience&) = delete;
   ~Patience();

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <random>
 
 namespace pteron::differential {
 namespace {
@@ -18,6 +19,8 @@ Options& chosen() {
 }  // namespace
 
 const Options& options() { return chosen(); }
+
+u64 fresh_seed() { return u64(std::random_device()()) << 20; }
 
 bool read_options(int argc, char** argv) {
   for (int i = 1; i < argc; i += 2) {

@@ -14,4 +14,7 @@ struct Options {
 };
 const Options& options();
 
+// The beginning of a run that no one has seen.
+u64 fresh_seed();
+
 }  // namespace pteron::differential

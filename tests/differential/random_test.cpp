@@ -5,6 +5,7 @@
 #include "differential/options.h"
 #include "differential/random/firings.h"
 #include "differential/random/shrink.h"
+#include "differential/tally.h"
 
 #include <gtest/gtest.h>
 
@@ -17,8 +18,6 @@ namespace {
 
 constexpr u32 shrink_tries = 600;
 
-constexpr u32 patience = 120;  // seconds for one graph
-
 void report(u64 seed, const Choices& choices, const std::string& problem) {
   const Passes passes = disagreement(sample_of(choices.made()), Passes::on).empty() ? Passes::off : Passes::on;
   const auto fails = [&](const Sample& s) { return !disagreement(s, passes).empty(); };
@@ -30,27 +29,32 @@ void report(u64 seed, const Choices& choices, const std::string& problem) {
 void check(u64 first, u32 graphs, bool expect_firings) {
   catch_crashes();
   Firings firings;
-  u32 failures = 0, ops = 0;
+  Tally tally;
   for (u64 seed = first; seed < first + graphs; ++seed) {
     Choices choices(seed);
     const Sample sample = sample_of(choices);
-    ops += u32(sample.graph.graph.calls.size());
-    firings.count(sample);
+    ++tally.graphs;
+    tally.ops += u32(sample.graph.graph.calls.size());
+    if (expect_firings) firings.count(sample);
     const std::string problem = [&] {
-      const Patience limit(seed, patience);
+      const Patience limit(seed);
       return disagreement(sample);
     }();
-    if (problem.empty()) continue;
-    if (++failures <= options().shrink)
+    if (problem.empty()) {
+      ++tally.compared;
+      continue;
+    }
+    if (++tally.differ <= options().shrink)
       report(seed, choices, problem);
     else
       std::printf("seed %" PRIu64 ": %s\n", seed, problem.c_str());
   }
-  std::printf("%u graphs with %u ops from seed %" PRIu64 " on, %u differ; changed by", graphs, ops, first, failures);
+  tally.print("random", first);
+  EXPECT_EQ(tally.differ, 0u);
+  if (!expect_firings) return;
+  std::printf("changed by");
   for (const auto& [name, count] : firings.by_pass()) std::printf(" %s %u", name.c_str(), count);
   std::printf("\n");
-  EXPECT_EQ(failures, 0u);
-  if (!expect_firings) return;
   for (const auto& [name, count] : firings.by_pass())
     if (name != "shared-rows")  // of several conversations; a method on its own has none
       EXPECT_GE(count, 3u) << "graphs that the pass " << name << " changes";
@@ -65,8 +69,7 @@ TEST(RandomGraphs, AgreeWithTheReference) {
 TEST(RandomGraphs, AgreeWithTheReferenceFromAFreshSeed) {
   const Options& o = options();
   if (o.seed) return;
-  const u64 seed = u64(std::random_device()()) << 20;
-  check(seed, o.graphs.value_or(300) - o.graphs.value_or(300) / 2, false);
+  check(fresh_seed(), o.graphs.value_or(300) - o.graphs.value_or(300) / 2, false);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ set(pages ${CMAKE_CURRENT_SOURCE_DIR}/docs)
 pteron_test(links COMMAND ${Python3_EXECUTABLE} ${pages}/links_check.py ${CMAKE_SOURCE_DIR})
 pteron_test(platforms COMMAND ${Python3_EXECUTABLE} ${pages}/platforms_check.py ${CMAKE_SOURCE_DIR})
 pteron_test(reliability COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/reliability --check)
-pteron_test(fuzz COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/fuzz all TIMEOUT 7200)
+pteron_test(fuzz COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/fuzz all --seconds 20 TIMEOUT 7200)
 plugin_test(core-aten COMMAND ${python} -W ignore ${pages}/core_aten.py ${CMAKE_SOURCE_DIR}/tests/support/core_aten.h)
 plugin_test(exporter-ops COMMAND ${python} -W ignore ${pages}/exporter_ops.py ${CMAKE_SOURCE_DIR}/src/runtime/exporter_ops.h)
 plugin_test(outside COMMAND ${python} -W ignore ${pages}/outside_check.py

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // KV caches in half precision, by option.
 #include "gpu/llama.h"
+#include "gpu/run_graph.h"
 #include "support/relative_error.h"
 
 #include <pteron/inspect.h>
@@ -25,10 +26,11 @@ f32 gap_of_top_two(std::vector<f32> values) {
   return values[0] - values[1];
 }
 
-TEST(F16Cache, LogitsStayCloseToTorchAndClearChoicesStay) {
-  if (!device().adapter().f16) return;  // see IsRefusedWhereShadersLackF16
+// Both ways of rotation.
+void expect_logits_close_to_torch(const LoadOptions& options) {
   for (const char* name : {"rope_llama", "hf_rope"}) {
-    Llama llama(name, with_half_caches());
+    SCOPED_TRACE(name);
+    Llama llama(name, options);
     for (const auto& run : llama.manifest["runs"]) {
       const auto generated = run["generated_ids"].get<std::vector<i64>>();
       const auto golden = llama.golden(run["logits_file"]);
@@ -50,6 +52,24 @@ TEST(F16Cache, LogitsStayCloseToTorchAndClearChoicesStay) {
     }
   }
 }
+
+TEST(F16Cache, LogitsStayCloseToTorchAndClearChoicesStay) {
+  if (!device().adapter().f16) return;  // see IsRefusedWhereShadersLackF16
+  expect_logits_close_to_torch(with_half_caches());
+}
+
+class F16CacheOnRoute : public testing::TestWithParam<const char*> {};
+
+TEST_P(F16CacheOnRoute, LogitsStayCloseToTorch) {
+  if (!device().adapter().f16) return;
+  LoadOptions options = with_half_caches();
+  options.device = device_of_type(gpu::AdapterType::discrete);
+  options.routes = {str("attention=", GetParam())};
+  expect_logits_close_to_torch(options);
+}
+
+INSTANTIATE_TEST_SUITE_P(Attention, F16CacheOnRoute, testing::Values("group", "tiled", "threads"),
+                         [](const auto& info) { return std::string(info.param); });
 
 TEST(F16Cache, TakesHalfTheMemoryAndCanBeRewound) {
   if (!device().adapter().f16) return;

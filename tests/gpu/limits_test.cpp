@@ -147,6 +147,19 @@ TEST(DeviceLoss, IsAnErrorOfEveryLaterCall) {
   EXPECT_EQ(llama.program->method("forward").error().kind, ErrorKind::device_lost);
 }
 
+TEST(DeviceLoss, IsFoundOutByTheCallThatComesFirst) {
+  const Device doomed = *Device::open({});
+  LoadOptions options;
+  options.device = doomed;
+  Llama llama("rope_llama", options);
+  gpu::Device& inside = context_of(doomed)->device();
+  gpu::destroy_underlying_device(inside, false);
+  const auto outputs = llama.step({1, 2}, 0);
+  ASSERT_FALSE(outputs.has_value());
+  EXPECT_EQ(outputs.error().kind, ErrorKind::device_lost) << outputs.error().to_string();
+  EXPECT_EQ(inside.health().error().kind, ErrorKind::device_lost);
+}
+
 TEST(DeviceLoss, DuringAStepIsAnError) {
   const Device doomed = *Device::open({});
   LoadOptions options;

@@ -4,6 +4,8 @@ foreach(subject http openai running docs load nginx)
   pteron_test(serve-${subject} ADAPTER lavapipe
     COMMAND ${clients} ${CMAKE_CURRENT_SOURCE_DIR}/server/test_${subject}.py $<TARGET_FILE:pteron_cli> ${CMAKE_CURRENT_SOURCE_DIR}/data)
 endforeach()
+pteron_test(serve-soak ADAPTER lavapipe COMMAND ${clients} ${CMAKE_CURRENT_SOURCE_DIR}/server/test_soak.py
+  $<TARGET_FILE:pteron_losing> ${CMAKE_CURRENT_SOURCE_DIR}/data)
 # Clients that ask for other versions of what these use.
 pteron_test(serve-clients ADAPTER lavapipe COMMAND ${CMAKE_SOURCE_DIR}/build/clients/venv/bin/python
   ${CMAKE_CURRENT_SOURCE_DIR}/server/test_clients.py $<TARGET_FILE:pteron_cli> ${CMAKE_CURRENT_SOURCE_DIR}/data)

@@ -322,6 +322,40 @@ TEST(Compile, ViewsShareMemoryUnlessTheirSourceIsOverwritten) {
   EXPECT_EQ((*kept)->facts.effects.memory(copy), copy);
 }
 
+// What an attribute says is compared with the tensors that are there.
+TEST(Compile, TrustsNoAttributeOverATensor) {
+  struct Linear {
+    i64 group = 32;
+    Shape weight{8, 16}, scales{1, 8};  // of 8 columns, 32 deep
+  };
+  const auto error = [](const Linear& l) {
+    GraphBuilder b;
+    const u32 x = b.input(b.tensor(DType::f32, {1, 32})), y = b.tensor(DType::f32, {1, 8});
+    const u32 w = b.constant<u8>(DType::u8, l.weight, std::vector<u8>(l.weight.numel()));
+    const u32 s = b.constant<f32>(DType::f32, l.scales, std::vector<f32>(l.scales.numel()));
+    b.op("et_vk.linear_q4gsw.default", {x, w, s, b.integer(l.group), b.null(), y});
+    b.output(y);
+    return error_of(b);
+  };
+  EXPECT_EQ(error({}), "");
+  for (const i64 group : {i64(0), i64(-1), i64(1), i64(8), i64(1) << 32, INT64_MAX, INT64_MIN})
+    EXPECT_NE(error({.group = group}), "") << group;
+  for (const Shape& weight : {Shape{8, 15}, Shape{8, 1}, Shape{9, 16}, Shape{128}, Shape{8, 16, 1}, Shape{0, 16}})
+    EXPECT_NE(error({.weight = weight}), "") << to_string(weight);
+  for (const Shape& scales : {Shape{1, 7}, Shape{0, 8}, Shape{8}, Shape{1, 8, 1}})
+    EXPECT_NE(error({.scales = scales}), "") << to_string(scales);
+}
+
+TEST(Compile, RefusesScalesThatAreNoNumbers) {  // found by fuzzing: such a size was made an integer
+  for (const f64 scale : {f64(NAN), -f64(NAN), f64(INFINITY), -1.0}) {
+    GraphBuilder b;
+    const u32 x = b.input(b.tensor(DType::f32, {1, 1, 4, 4}), true), y = b.tensor(DType::f32, {1, 1, 8, 8});
+    b.op("aten.upsample_nearest2d.vec", {x, b.null(), b.value(std::vector<f64>{2, scale}), y});
+    b.output(y);
+    expect_error(b, "the scale of axis 3 is ");
+  }
+}
+
 TEST(Compile, NeverCrashesOnACorruptedProgram) {
   for (const char* name : {"rope_llama", "full_logits"}) {
     const File file = test::read_bytes(test::data_folder() / "llama_tiny" / name / "model.pte");

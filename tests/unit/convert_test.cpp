@@ -302,6 +302,22 @@ TEST(Convert, RefusesTensorsThatAreMissingWrongOrUnknown) {
   expect_error(changed([](GgufFile& f) { f.add("rope_freqs.weight", {2}); }), "must hold positive numbers");
 }
 
+TEST(Convert, BelievesNoCountOfLayersOrTokens) {
+  expect_error(changed([](GgufFile& f) { f.set("llama.block_count", 1u << 20); }),
+               "'blk.1.attn_norm.weight' is missing");
+  expect_error(changed([](GgufFile& f) { f.set("llama.block_count", (1u << 20) + 1); }), "should be between 1 and");
+  expect_error(changed([](GgufFile& f) { f.item("token_embd.weight").sizes = {8, 1u << 30}; }),
+               "truncated or corrupted");
+}
+
+// Sizes of the file's own metadata must be those of its tensors.
+TEST(Convert, TrustsNoSizeOverATensors) {
+  for (const char* key : {"embedding_length", "feed_forward_length", "attention.head_count_kv", "attention.key_length"})
+    for (const u32 size : {6u, 1024u})
+      EXPECT_FALSE(run(changed([&](GgufFile& f) { f.set(std::string("llama.") + key, size); }).bytes()).has_value())
+          << key << " " << size;
+}
+
 TEST(Convert, RefusesWeightsThatAreNotFinite) {
   const u32 nan = 0x7FC00000;
   expect_error(changed([&](GgufFile& f) { std::memcpy(f.item("blk.0.ffn_up.weight").data.data(), &nan, 4); }),

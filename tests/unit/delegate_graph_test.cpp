@@ -151,6 +151,77 @@ TEST(DelegateGraph, RefusesListsThatAreSharedToTakeAllMemory) {
   EXPECT_NE(parsed.error().to_string().find("shared so often"), std::string::npos) << parsed.error().to_string();
 }
 
+// Every field of a table may be absent.
+TEST(DelegateGraph, FieldsThatAreAbsentAreEmptyOrAnError) {
+  const auto read = [](const auto& fill) {
+    flatbuffers::FlatBufferBuilder f;
+    fill(f);
+    const Bytes bytes = std::as_bytes(std::span(f.GetBufferPointer(), f.GetSize()));
+    return read_delegate_graph(bytes, {{0, bytes.size()}, {bytes.size(), 0}});
+  };
+  const auto finish = [](auto& f, auto graph) { f.Finish(graph.Finish(), fb::vk::GraphIdentifier()); };
+  const auto nothing = read([&](auto& f) { finish(f, fb::vk::GraphBuilder(f)); });
+  ASSERT_TRUE(nothing.has_value()) << nothing.error().to_string();
+  EXPECT_TRUE(nothing->values.empty() && nothing->calls.empty() && nothing->inputs.empty());
+  const auto call = read([&](auto& f) {
+    const std::vector empty{fb::vk::OperatorCallBuilder(f).Finish()};
+    const auto chain = f.CreateVector(empty);
+    fb::vk::GraphBuilder graph(f);
+    graph.add_chain(chain);
+    finish(f, std::move(graph));
+  });
+  ASSERT_TRUE(call.has_value()) << call.error().to_string();
+  EXPECT_EQ(call->calls.at(0).name, "");
+  const auto with_value = [&](auto type, auto make) {
+    return read([&](auto& f) {
+      const auto content = make(f);
+      fb::vk::ValueBuilder value(f);
+      value.add_value_type(type);
+      if (content.o) value.add_value(content);
+      const std::vector values{value.Finish()};
+      const auto all = f.CreateVector(values);
+      fb::vk::GraphBuilder graph(f);
+      graph.add_values(all);
+      finish(f, std::move(graph));
+    });
+  };
+  const auto tensor =
+      with_value(fb::vk::AnyValue_Tensor, [](auto& f) { return fb::vk::TensorBuilder(f).Finish().Union(); });
+  ASSERT_FALSE(tensor.has_value());  // an absent id of a constant is 0
+  EXPECT_NE(tensor.error().to_string().find("constant 0"), std::string::npos) << tensor.error().to_string();
+  const auto text =
+      with_value(fb::vk::AnyValue_String, [](auto& f) { return fb::vk::StringBuilder(f).Finish().Union(); });
+  EXPECT_TRUE(!text || std::get<std::string>(text->values[0]).empty());
+  const auto list =
+      with_value(fb::vk::AnyValue_ValueList, [](auto& f) { return fb::vk::ValueListBuilder(f).Finish().Union(); });
+  EXPECT_TRUE(list && std::get<GraphValueList>(list->values[0]).items.empty());
+  for (const auto type : fb::vk::EnumValuesAnyValue()) {
+    if (type == fb::vk::AnyValue_NONE) continue;
+    const auto hollow = with_value(type, [](auto&) { return flatbuffers::Offset<void>(); });
+    EXPECT_FALSE(hollow.has_value() && type != fb::vk::AnyValue_Null) << int(type);
+  }
+}
+
+// Found by fuzzing: the verifier looks at no element's alignment.
+TEST(DelegateGraph, ReadsNumbersWhereverTheyLie) {
+  for (const u32 shift : {0, 1}) {
+    flatbuffers::FlatBufferBuilder f;
+    for (u32 i = 0; i < shift; ++i) f.CreateVector(std::vector<u32>());  // four bytes
+    f.StartVector(4, sizeof(u32));                                       // a builder would align numbers of 64 bits
+    for (const u32 half : {UINT32_MAX, UINT32_MAX - 1, 0u, 7u}) f.PushElement(half);  // from the end
+    const flatbuffers::Offset<flatbuffers::Vector<i64>> numbers(f.EndVector(2));
+    const auto list = fb::vk::CreateIntList(f, numbers);
+    const auto values = f.CreateVector(std::vector{fb::vk::CreateValue(f, fb::vk::AnyValue_IntList, list.Union())});
+    fb::vk::GraphBuilder graph(f);
+    graph.add_values(values);
+    f.Finish(graph.Finish(), fb::vk::GraphIdentifier());
+    const Bytes bytes = std::as_bytes(std::span(f.GetBufferPointer(), f.GetSize()));
+    const auto parsed = read_delegate_graph(bytes, {{0, bytes.size()}, {bytes.size(), 0}});
+    ASSERT_TRUE(parsed.has_value()) << parsed.error().to_string();
+    EXPECT_EQ(std::get<std::vector<i64>>(parsed->values[0]), (std::vector<i64>{7, -2}));
+  }
+}
+
 TEST(DelegateGraph, NeverReadsBeyondACorruptedBlob) {
   u32 refused = 0;
   test::for_each_corruption(small_blob(), 5000, 2, [&](const File& broken) { refused += !parse(broken).has_value(); });

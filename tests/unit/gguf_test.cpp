@@ -147,5 +147,49 @@ TEST(Gguf, RefusesNestedArraysAndUnknownTypes) {
   expect_error(file, "metadata 'odd': the value type 55 is unknown");
 }
 
+// A count costs nothing before what it counts is there.
+TEST(Gguf, BelievesNoCount) {
+  const File whole = GgufFile::tiny_llama().bytes();
+  for (const size_t at : {8, 16})  // of tensors, of metadata
+    for (const u64 count : {UINT64_MAX, u64(1) << 60, u64(1) << 32}) {
+      File file = whole;
+      std::memcpy(file.data() + at, &count, sizeof count);
+      EXPECT_FALSE(parse(file).has_value()) << count;
+    }
+  const auto with_array = [](u32 type, u64 count) {
+    GgufFile file = GgufFile::tiny_llama();
+    GgufFile::Entry entry{"odd", 9, File(12)};
+    std::memcpy(entry.value.data(), &type, sizeof type);
+    std::memcpy(entry.value.data() + 4, &count, sizeof count);
+    file.entries.push_back(std::move(entry));
+    return file;
+  };
+  for (const u32 type : {0, 4, 8, 12})  // a byte, 4 bytes, texts, 8 bytes: some products of these wrap
+    for (const u64 count : {UINT64_MAX, u64(1) << 61, (u64(1) << 61) + 1, u64(1) << 62, u64(1) << 40})
+      expect_error(with_array(type, count), "metadata 'odd'");
+  GgufFile long_text = GgufFile::tiny_llama();
+  long_text.entries.push_back({"odd", 8, File(8, std::byte(0xFF))});
+  expect_error(long_text, "a text says it has 18446744073709551615 bytes");
+}
+
+TEST(Gguf, ChecksOffsetsAndAlignmentIn64Bits) {
+  const File whole = GgufFile::tiny_llama().bytes();
+  const std::string name = "output_norm.weight";
+  const auto found = std::ranges::search(whole, std::as_bytes(std::span(name)));
+  const auto at = std::distance(whole.begin(), found.end()) + 4 + 8 + 4;  // behind its rank, one size, its type
+  for (const u64 offset : {u64(0) - 32, u64(1) << 63, u64(1) << 32, u64(1) << 40}) {
+    File file = whole;
+    std::memcpy(file.data() + at, &offset, sizeof offset);
+    const auto read = parse(file);
+    ASSERT_FALSE(read.has_value()) << offset;
+    EXPECT_NE(read.error().to_string().find(name), std::string::npos) << read.error().to_string();
+  }
+  for (const u32 alignment : {3u, 0x8000'0001u, UINT32_MAX}) {
+    GgufFile file = GgufFile::tiny_llama();
+    file.set("general.alignment", alignment);
+    expect_error(file, "it must be a power of two");
+  }
+}
+
 }  // namespace
 }  // namespace pteron::convert

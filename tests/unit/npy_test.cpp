@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstring>
+
 namespace pteron::format {
 namespace {
 
@@ -35,6 +38,25 @@ TEST(Npy, RefusesGarbageInTheHeader) {
       broken[at] ^= std::byte(1 << bit);
       (void)parse_npy(broken);  // must not crash; some flips are harmless
     }
+}
+
+TEST(Npy, RefusesShapesThatWrap) {
+  const std::string good = "'shape': (3, 4), ";
+  const auto file = to_npy(Tensor(DType::f32, Shape{3, 4}));
+  const auto place = std::ranges::search(file, std::as_bytes(std::span(good)));
+  ASSERT_EQ(place.size(), good.size());
+  for (std::string shape : {"4294967296", "2147483648, 2147483648, 4", "65536,65536,65536,65536", "-1", "3, -4",
+                            "18446744073709551617", "1,1,1,1,1,1,1,1,12", "(3, 4)"}) {
+    auto broken = file;
+    const auto at =
+        broken.erase(broken.begin() + (place.begin() - file.begin()), broken.begin() + (place.end() - file.begin()));
+    shape = "'shape': (" + shape + "), ";
+    const auto text = std::as_bytes(std::span(shape));
+    broken.insert(at, text.begin(), text.end());
+    const u16 header = u16(file.size() - 10 - 48 + shape.size() - good.size());
+    std::memcpy(broken.data() + 8, &header, sizeof header);
+    EXPECT_FALSE(parse_npy(broken).has_value()) << shape;
+  }
 }
 
 }  // namespace

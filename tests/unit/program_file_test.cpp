@@ -2,6 +2,7 @@
 #include "format/program_file.h"
 
 #include "format/program_writer.h"
+#include "program_generated.h"
 #include "support/builder.h"
 #include "support/corrupt.h"
 #include "support/fixture.h"
@@ -97,6 +98,51 @@ TEST(ProgramFile, RefusesHeadersThatLieAboutSizes) {
   file = llama();
   put(file, 24, u64(0));
   expect_error(file, "not where they start");
+}
+
+// Every field of a table may be absent.
+TEST(ProgramFile, FieldsThatAreAbsentAreEmptyOrAnError) {
+  const auto read = [](const auto& fill) {
+    flatbuffers::FlatBufferBuilder f;
+    const auto plan = fill(f);
+    const auto plans = f.CreateVector(std::vector{plan});
+    fb::ProgramBuilder program(f);
+    program.add_execution_plan(plans);
+    f.Finish(program.Finish(), fb::ProgramIdentifier());
+    const Bytes bytes = std::as_bytes(std::span(f.GetBufferPointer(), f.GetSize()));
+    return read_program(bytes, {.program_size = bytes.size()}, bytes.size());
+  };
+  const auto empty = read([](auto& f) { return fb::ExecutionPlanBuilder(f).Finish(); });
+  ASSERT_TRUE(empty.has_value()) << empty.error().to_string();
+  EXPECT_TRUE(empty->methods.at(0).values.empty() && empty->methods[0].instructions.empty());
+  const auto with_delegate = read([](auto& f) {
+    const auto delegates = f.CreateVector(std::vector{fb::DelegateBuilder(f).Finish()});
+    fb::ExecutionPlanBuilder plan(f);
+    plan.add_delegates(delegates);
+    return plan.Finish();
+  });
+  EXPECT_FALSE(with_delegate.has_value());
+  const auto with_instruction = read([](auto& f) {
+    const auto instructions = f.CreateVector(std::vector{fb::InstructionBuilder(f).Finish()});
+    fb::ChainBuilder chain(f);
+    chain.add_instructions(instructions);
+    const auto chains = f.CreateVector(std::vector{chain.Finish()});
+    fb::ExecutionPlanBuilder plan(f);
+    plan.add_chains(chains);
+    return plan.Finish();
+  });
+  EXPECT_FALSE(with_instruction.has_value());
+  for (const auto type : fb::EnumValuesAnyValue()) {
+    const auto hollow = read([&](auto& f) {
+      fb::ValueBuilder value(f);
+      value.add_val_type(type);
+      const auto values = f.CreateVector(std::vector{value.Finish()});
+      fb::ExecutionPlanBuilder plan(f);
+      plan.add_values(values);
+      return plan.Finish();
+    });
+    EXPECT_TRUE(!hollow || type == fb::AnyValue_NONE) << int(type);
+  }
 }
 
 TEST(ProgramFile, RefusesATruncatedFile) {

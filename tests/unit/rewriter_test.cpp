@@ -188,5 +188,32 @@ TEST(Rewriter, FollowsCopiesOfWhatStaysAsItIs) {
   EXPECT_FALSE(e.is_fixed(state));
 }
 
+// first makes a, the last op reads it: the first one writes `form` besides, and the last one reads that too.
+TEST(Rewriter, HandsOnToTheOnlyReaderBehindCopies) {
+  for (int way = 0; way < 7; ++way) {
+    Draft d;
+    const ValueId x = d.input(), other = d.input(), a = d.tensor(), b = d.tensor(), copy = d.tensor(), y = d.tensor(),
+                  known = d.tensor();
+    d.graph.values.push_back(ValueList{{a, b}});
+    const u32 first = d.op("et_vk.apply_rotary_emb.default", {x, x, other, other, ValueId(d.graph.values.size() - 1)});
+    if (way == 1) d.relu(a, d.tensor());
+    d.op("aten.alias_copy.default", {a, copy});
+    if (way == 2) d.relu(copy, d.tensor());
+    if (way == 3) d.relu(b, d.tensor());
+    if (way == 4) d.relu(other, known);
+    const u32 last = d.mul(copy, other, y);
+    d.graph.outputs = {y};
+    if (way == 5) d.graph.outputs.push_back(copy);
+    Rewriter e(d.graph);
+    const ValueId form = way == 4 ? known : e.add(*d.graph.tensor(a));
+    Op maker = e.op(first);
+    maker.args.back() = e.add(ValueList{{a, b, form}});
+    const Op reader = e.make("aten.cat.default", {e.add(ValueList{{copy, other, form}}), e.add(i64(0)), y}, e.op(last));
+    const Op stranger = e.make("aten.cat.default", {e.add(ValueList{{copy, x, form}}), e.add(i64(0)), y}, e.op(last));
+    EXPECT_EQ(e.hand_on(form, first, maker, last, way == 6 ? stranger : reader), way == 0) << way;
+    EXPECT_EQ(e.uses(form), way == 0 ? 1u : 0u) << way;
+  }
+}
+
 }  // namespace
 }  // namespace pteron::graph

@@ -116,5 +116,80 @@ TEST(Tokenizer, RefusesFilesThatAreNone) {
     EXPECT_FALSE(Tokenizer::load(bytes_of(text)).has_value()) << text;
 }
 
+std::string error_of(std::string_view text) {
+  const auto tokenizer = Tokenizer::load(bytes_of(text));
+  return tokenizer ? "" : tokenizer.error().to_string();
+}
+
+std::string metadata_with(std::string_view members) {
+  return std::string(R"({"ggml.model": "llama", "ggml.tokens": ["<unk>", "<s>", "</s>", "a", "b"], )") +
+         R"("ggml.scores": [0, 0, 0, -1, -2], "ggml.token_type": [2, 3, 3, 1, 1])" + std::string(members) + "}";
+}
+
+// Found by reading: a byte that was no number counted as less than 256, and was then taken.
+TEST(Tokenizer, RefusesListsOfAnotherTypeOrLength) {
+  EXPECT_EQ(error_of(metadata_with("")), "");
+  for (const char* bytes : {R"(["a"])", "[-1]", "[256]", "[null]", "[1.5]", "[[]]", "[4294967296]", "5"})
+    EXPECT_NE(error_of(metadata_with(std::string(R"(, "ggml.precompiled_charsmap": )") + bytes)).find("list of bytes"),
+              std::string::npos)
+        << bytes;
+  for (const char* key : {"scores", "token_type", "tokens", "merges"})
+    for (const char* value :
+         {R"(["a", "b", "c", "d", 5])", R"([{}, {}, {}, {}, {}])", "5", "{}", R"("abcde")", "[[1, 2, 3, 4, 5]]"})
+      EXPECT_NE(error_of(metadata_with(std::string(", \"ggml.") + key + "\": " + value)), "") << key << " " << value;
+  for (const char* key : {"scores", "token_type"})
+    for (const char* value : {"[1]", "[1, 1, 1, 1, 1, 1]"})
+      EXPECT_NE(error_of(metadata_with(std::string(", \"ggml.") + key + "\": " + value)), "") << key << " " << value;
+}
+
+TEST(Tokenizer, RefusesNumbersThatNoTokenCanHave) {
+  for (const char* id : {"-1", "5", "4294967295", "4294967296", "9223372036854775807", "1e3", "\"1\""}) {
+    for (const char* key : {"bos_token_id", "eos_token_id", "padding_token_id"})
+      EXPECT_NE(error_of(metadata_with(std::string(", \"ggml.") + key + "\": " + id)), "") << key << " " << id;
+    const std::string added = std::string(R"({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": []},)") +
+                              R"( "added_tokens": [{"content": "<x>", "id": )" + id + "}]}";
+    if (std::string_view(id) != "5") EXPECT_NE(error_of(added), "") << id;
+    const std::string vocabulary =
+        std::string(R"({"model": {"type": "BPE", "vocab": {"a": 0, "b": )") + id + "}, \"merges\": []}}";
+    if (std::string_view(id) != "5") EXPECT_NE(error_of(vocabulary), "") << id;
+  }
+  const auto tokenizer = Tokenizer::load(bytes_of(metadata_with("")));
+  ASSERT_TRUE(tokenizer.has_value());
+  for (const u32 id : {5u, 0x7FFF'FFFFu, UINT32_MAX}) {
+    EXPECT_FALSE(tokenizer->decode(std::span(&id, 1)).has_value()) << id;
+    EXPECT_FALSE(StreamDecoder(*tokenizer).push(id).has_value()) << id;
+    EXPECT_EQ(tokenizer->bytes(id), "");
+  }
+}
+
+// llama.cpp read "<0x-1>" as the byte 255.
+TEST(Tokenizer, OnlyTwoHexadecimalDigitsAreAByte) {
+  for (const char* token : {"<0x-1>", "<0x+1>", "<0x 1>", "<0x1>", "<0x001>", "<0xGG>", "<0x>", "<0x0x>", "<0xFF"}) {
+    std::string file = R"({"ggml.model": "llama", "ggml.tokens": ["<unk>", "<s>", "</s>", ")" + std::string(token);
+    file += R"("], "ggml.scores": [0, 0, 0, 0], "ggml.token_type": [2, 3, 3, 6]})";
+    const auto tokenizer = Tokenizer::load(bytes_of(file));
+    if (!tokenizer) continue;  // also right
+    const u32 id = 3;
+    const auto text = tokenizer->decode(std::span(&id, 1));
+    EXPECT_TRUE(!text || *text == token) << token << " became '" << *text << "'";
+  }
+}
+
+TEST(Tokenizer, DeepPatternsAreRefused) {
+  for (const auto& [open, close] : {std::pair("(", ")"), std::pair("(?:a|", ")"), std::pair("(?:", ")*")})
+    for (const u32 depth : {1'000u, 100'000u}) {
+      std::string pattern;
+      for (u32 i = 0; i < depth; ++i) pattern += open;
+      pattern += 'a';
+      for (u32 i = 0; i < depth; ++i) pattern += close;
+      EXPECT_NE(
+          error_of(R"({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}, "pre_tokenizer": {"type": "Split",)"
+                   R"( "behavior": "Isolated", "pattern": {"Regex": ")" +
+                   pattern + "\"}}}"),
+          "")
+          << open << " " << depth;
+    }
+}
+
 }  // namespace
 }  // namespace pteron::test

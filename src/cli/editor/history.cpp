@@ -8,6 +8,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <tuple>
 
 namespace pteron::cli {
 namespace {
@@ -60,14 +61,14 @@ History::History(std::string file) : file_(std::move(file)) {
   std::string text;
   for (const std::string& entry : entries_) text += escaped(entry) + '\n';
   in.close();
-  (void)os::write_private_file(file_, std::array{std::as_bytes(std::span(text))});
+  std::ignore = os::write_private_file(file_, std::array{std::as_bytes(std::span(text))});
 }
 
 void History::add(const std::string& text) {
   if (!entries_.empty() && entries_.back() == text) return;
   entries_.push_back(text);
   const std::string line = escaped(text) + '\n';
-  if (!file_.empty()) (void)os::append_private_file(file_, std::as_bytes(std::span(line)));
+  if (!file_.empty()) std::ignore = os::append_private_file(file_, std::as_bytes(std::span(line)));
 }
 
 }  // namespace pteron::cli

@@ -4,7 +4,7 @@
 #include "base/utf8.h"
 #include "cli/editor/terminal.h"
 
-#include <cstdlib>
+#include <charconv>
 #include <utility>
 
 namespace pteron::cli {
@@ -14,7 +14,7 @@ using terminal::for_ever;
 constexpr int rest_of_a_sequence_ms = 50;  // a lone Escape is followed by nothing
 constexpr char escape_byte = '\x1b';
 
-bool is_control(char byte) { return (unsigned char)(byte) < ' ' || byte == '\x7f'; }
+bool is_control(char byte) { return u8(byte) < ' ' || byte == '\x7f'; }
 
 KeyKind control_key(char byte) {
   switch (byte) {
@@ -54,7 +54,9 @@ KeyKind sequence_key(const std::string& parameters, char last) {
     case '~': break;
     default: return KeyKind::unknown;
   }
-  switch (std::atoi(parameters.c_str())) {
+  int number = 0;
+  std::from_chars(parameters.data(), parameters.data() + parameters.size(), number);
+  switch (number) {
     case 1:
     case 7: return KeyKind::home;
     case 4:

@@ -42,11 +42,16 @@ Status ErrorScope::pop() {
   Caught first;
   for (size_t i = 0; i < std::size(filters); ++i)
     if (Caught caught = pop_one(device_); caught.type != WGPUErrorType_NoError) first = std::move(caught);
-  switch (first.type) {
-    case WGPUErrorType_NoError: return {};
-    case WGPUErrorType_OutOfMemory: return fail(ErrorKind::out_of_memory, "the GPU is out of memory: ", first.message);
-    default: return internal_error("WebGPU: ", first.message);
-  }
+  if (first.type == WGPUErrorType_NoError) return {};
+  return Failure(error_of(first.type, first.message));
+}
+
+// What is asked of a lost device is invalid, and that may be seen before the loss is reported.
+Error error_of(WGPUErrorType type, const std::string& message) {
+  if (message.find("device is lost") != std::string::npos)
+    return {ErrorKind::device_lost, "the GPU device was lost: " + message, {}};
+  if (type == WGPUErrorType_OutOfMemory) return {ErrorKind::out_of_memory, "the GPU is out of memory: " + message, {}};
+  return {ErrorKind::internal, "WebGPU: " + message, {}};
 }
 
 }  // namespace pteron::gpu::native

@@ -28,7 +28,7 @@ struct Objects {
 };
 Objects objects_of(const Device& device);
 
-// For tests: the device is gone, as after a driver reset.
-void destroy_underlying_device(Device& device);
+// For tests: the device is gone, as after a driver reset. If that was not seen yet, the next call finds it out.
+void destroy_underlying_device(Device& device, bool seen = true);
 
 }  // namespace pteron::gpu

@@ -10,7 +10,9 @@
 
 namespace pteron::gpu {
 
-void destroy_underlying_device(Device& device) { static_cast<native::NativeDevice&>(device).destroy_underlying(); }
+void destroy_underlying_device(Device& device, bool seen) {
+  static_cast<native::NativeDevice&>(device).destroy_underlying(seen);
+}
 
 Objects objects_of(const Device& device) { return static_cast<const native::NativeDevice&>(device).objects(); }
 
@@ -81,8 +83,7 @@ Result<std::shared_ptr<Device>> NativeDevice::open(WGPUInstance instance, WGPUAd
   descriptor.uncapturedErrorCallbackInfo.userdata1 = self.get();
   descriptor.uncapturedErrorCallbackInfo.callback = [](WGPUDevice const*, WGPUErrorType type, WGPUStringView message,
                                                        void* user, void*) {
-    const ErrorKind kind = type == WGPUErrorType_OutOfMemory ? ErrorKind::out_of_memory : ErrorKind::internal;
-    static_cast<NativeDevice*>(user)->give_up({kind, str("WebGPU: ", text(message)), {}});
+    static_cast<NativeDevice*>(user)->give_up(error_of(type, text(message)));
   };
 
   struct Answer {
@@ -110,11 +111,17 @@ NativeDevice::~NativeDevice() {
   wgpuInstanceRelease(instance_);
 }
 
-void NativeDevice::destroy_underlying() {
+void NativeDevice::destroy_underlying(bool seen) {
   const std::scoped_lock lock(mutex_);  // not between a look at health() and a submit
   wgpuDeviceDestroy(device_);
-  // The library reports the loss only when it is polled next; whoever asks before must see it too.
-  give_up({ErrorKind::device_lost, "the GPU device was lost: it was destroyed", {}});
+  // The library reports the loss only when it is polled next.
+  if (seen) give_up({ErrorKind::device_lost, "the GPU device was lost: it was destroyed", {}});
+}
+
+Status NativeDevice::end_of(ErrorScope& scope) {
+  Status status = scope.pop();
+  if (!status && status.error().kind == ErrorKind::device_lost) give_up(status.error());
+  return status;
 }
 
 Result<Id> NativeDevice::make_buffer(u64 size, BufferUse use, std::string_view label) {
@@ -126,7 +133,7 @@ Result<Id> NativeDevice::make_buffer(u64 size, BufferUse use, std::string_view l
                                                       WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst;
   ErrorScope scope(device_);
   WGPUBuffer buffer = wgpuDeviceCreateBuffer(device_, &descriptor);
-  if (auto status = scope.pop(); !status || !buffer) {
+  if (auto status = end_of(scope); !status || !buffer) {
     if (buffer) wgpuBufferRelease(buffer);
     if (status)
       return fail(ErrorKind::out_of_memory, "the GPU gave no buffer of ", human_bytes(size), " for '", label, "'");
@@ -192,7 +199,7 @@ Result<Pipeline> NativeDevice::compile_now(const PipelineSpec& spec) {
   WGPUComputePipeline pipeline = module ? wgpuDeviceCreateComputePipeline(device_, &descriptor) : nullptr;
   if (module) wgpuShaderModuleRelease(module);
   wgpuPipelineLayoutRelease(pipeline_layout);
-  if (auto status = scope.pop(); !status || !pipeline) {
+  if (auto status = end_of(scope); !status || !pipeline) {
     if (pipeline) wgpuComputePipelineRelease(pipeline);
     wgpuBindGroupLayoutRelease(group_layout);
     if (status) return Failure(explain({ErrorKind::internal, "the pipeline could not be created", {}}));
@@ -224,7 +231,7 @@ Result<Id> NativeDevice::make_bind_group(Id pipeline, std::span<const BindingRan
   descriptor.entryCount = bindings.size();
   ErrorScope scope(device_);
   WGPUBindGroup group = wgpuDeviceCreateBindGroup(device_, &descriptor);
-  if (auto status = scope.pop(); !status || !group) {
+  if (auto status = end_of(scope); !status || !group) {
     if (group) wgpuBindGroupRelease(group);
     if (status) return internal_error("a bind group for '", label, "' could not be created");
     return Failure(std::move(status.error()).within(str("binding ", label)));
@@ -304,7 +311,7 @@ Result<Id> NativeDevice::make_commands(const Submission& submission) {
   }
   WGPUCommandBuffer commands = wgpuCommandEncoderFinish(encoder, nullptr);
   wgpuCommandEncoderRelease(encoder);
-  if (auto status = scope.pop(); !status || !commands) {
+  if (auto status = end_of(scope); !status || !commands) {
     if (commands) release_commands(commands);
     if (status) return internal_error("commands could not be recorded");
     return Failure(std::move(status.error()));

@@ -24,7 +24,7 @@ class NativeDevice final : public Device {
   Result<bool> poll_read(Id buffer, bool wait) override;
   Status wait_idle() override;
 
-  void destroy_underlying();
+  void destroy_underlying(bool seen);
   Objects objects() const { return count_objects(instance_); }
 
  protected:
@@ -58,6 +58,8 @@ class NativeDevice final : public Device {
     void finish(WGPUMapAsyncStatus result, std::string why);
     bool is_done();
   };
+  // What went wrong within it; from a loss on, everything does.
+  Status end_of(ErrorScope& scope);
   void wait_for_gpu();
   void start(PendingRead& read, WGPUBuffer buffer, u64 size);
   Status wait_for(PendingRead& read);

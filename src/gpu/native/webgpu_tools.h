@@ -34,6 +34,8 @@ class ErrorScope {
   bool open_ = true;
 };
 
+Error error_of(WGPUErrorType type, const std::string& message);
+
 // Blocks until the queue is empty and runs the callbacks that are due.
 void poll_until_idle(WGPUDevice device);
 WGPUInstance create_instance();

@@ -45,7 +45,6 @@ CharSet word_characters() {
   for (const char* name : {"L", "N"}) out.add(*CharSet::property(name));
   return out;
 }
-CharSet digit_characters() { return CharSet::digit(); }
 CharSet space_characters() {
   CharSet out = CharSet::space();
   out.add(0x1C, 0x1F);  // separators of files, groups, records and units

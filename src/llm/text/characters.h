@@ -10,7 +10,6 @@
 namespace pteron {
 
 CharSet word_characters();   // \w: letters, digits of all kinds and the underscore
-CharSet digit_characters();  // \d: decimal digits
 CharSet space_characters();  // \s
 
 bool is_word(u32 c);

@@ -44,8 +44,9 @@ class MetadataReader {
   }
   // Bytes are an array of numbers.
   Status take_bytes(const char* key, std::string& to) const {
-    return each(key, "bytes",
-                [&](const Json& item) { return item.index() < 256u && (to += char(*item.index()), true); });
+    return each(key, "bytes", [&](const Json& item) {
+      return item.index().value_or(256) < 256 && (to += char(*item.index()), true);
+    });
   }
 
  private:

@@ -15,6 +15,6 @@ using graph::Tensor;
 using graph::ValueId;
 
 extern const Pass offsets_pass, embedding_pass, swiglu_pass, residual_pass, siblings_pass, norm_pass, rotary_cache_pass,
-    attention_heads_pass, elementwise_pass, dead_code_pass;
+    attention_heads_pass, attention_splits_pass, elementwise_pass, dead_code_pass;
 
 }  // namespace pteron::ops

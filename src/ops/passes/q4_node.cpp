@@ -49,6 +49,8 @@ std::optional<Q4Node> Q4Node::from(const Rewriter& e, u32 index) {
   out.minima = items(e, op->arg("minima"));
   out.residual = or_none(e, op->arg("residual"));
   out.kind = std::get<std::string>(e.graph().values[op->arg("kind")]);
+  out.splits = or_none(e, op->arg("splits"));
+  out.heads = e.integer(op->arg("heads")).value_or(0);
   out.outputs = items(e, op->args.back());
   return out;
 }
@@ -81,11 +83,11 @@ Op Q4Node::to_op(Rewriter& e, const Op& place) const {
     return e.add(ids.empty() ? graph::Value() : graph::Value(graph::ValueList{ids}));
   };
   const auto value_or_null = [&](ValueId id) { return id == no_value ? e.add({}) : id; };
-  return e.make(
-      fused_name,
-      {x, value_or_null(norm), e.add(eps), list_or_null(weights), list_or_null(scales), e.add(group), e.add(shift),
-       list_or_null(biases), list_or_null(minima), value_or_null(residual), e.add(kind), list_or_null(outputs)},
-      place);
+  return e.make(fused_name,
+                {x, value_or_null(norm), e.add(eps), list_or_null(weights), list_or_null(scales), e.add(group),
+                 e.add(shift), list_or_null(biases), list_or_null(minima), value_or_null(residual), e.add(kind),
+                 value_or_null(splits), e.add(heads), list_or_null(outputs)},
+                place);
 }
 
 std::optional<ScaledAdd> scaled_add(const Rewriter& e, u32 index) {

@@ -16,6 +16,8 @@ struct Q4Node {
   // Biases and minima: none, or one each. Planes have one scale, bias and minimum for both.
   std::vector<ValueId> weights, scales, biases, minima, outputs;
   ValueId residual = no_value;
+  ValueId splits = no_value;   // x as attention hands it on
+  i64 heads = 0;               // of it
   std::string kind = "plain";  // "swiglu": silu(first) · second; "planes": q = 16 · first + second
 
   static std::optional<Q4Node> from(const Rewriter& e, u32 op);
@@ -26,7 +28,7 @@ struct Q4Node {
   // Can the fused kernel run it? It wants float32 constants that nobody writes, whole words, and all weights in one
   // binding.
   bool fits(const Rewriter& e, const gpu::DeviceInfo& device) const;
-  bool is_plain() const { return kind == "plain" && residual == no_value; }
+  bool is_plain() const { return kind == "plain" && residual == no_value && splits == no_value; }
   // Could one kernel read x for both?
   bool is_like(const Q4Node& other) const;
 };

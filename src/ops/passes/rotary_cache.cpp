@@ -78,7 +78,7 @@ void fuse(Rewriter& e, const gpu::DeviceInfo&) {
                   end = r->end == no_value ? e.add({}) : r->end;
     Op fused = e.make("pteron.attend_rotated",
                       {xq, xk, v, r->cosines, r->sines, start, end, k_cache, v_cache, position, e.add(r->interleaved),
-                       mask, dropout, causal, scale, y},
+                       mask, dropout, causal, scale, e.add(graph::ValueList{{y}})},
                       e.op(i));
     e.fuse(i, std::move(fused), std::array{*rotary, i}, r->cut);
   }

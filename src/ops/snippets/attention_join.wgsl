@@ -1,11 +1,11 @@
-// Puts together what GROUPS groups of LANES threads have of a softmax: each group a maximum, a sum and weighted values, each
+// Puts together what GROUPS groups of LANES threads, SIZE in all, have of a softmax: each group a maximum, a sum and weighted values, each
 // thread of it four elements of those, in workgroup memory.
 const LANES = 16u;
-const SIZE = 128u;
 const GROUPS = SIZE / LANES;
 const LOWEST = -3.4028234663852886e38;
-var<workgroup> parts: array<vec4f, HEADS * SIZE>;
-var<workgroup> statistics: array<vec2f, HEADS * GROUPS>;  // maximum, sum
+// Nested, so that only what differs between threads is computed and compared with a bound.
+var<workgroup> parts: array<array<array<vec4f, LANES>, GROUPS>, HEADS>;
+var<workgroup> statistics: array<array<vec2f, GROUPS>, HEADS>;  // maximum, sum
 
 struct Joined {
   value: vec4f,
@@ -14,14 +14,20 @@ struct Joined {
 }
 fn join(head: u32, lane: u32) -> Joined {
   var out = Joined(vec4f(), LOWEST, 0.0);
+  // Loaded first, so that nobody waits for each.
+  var from_group: array<vec2f, GROUPS>;
+  var values: array<vec4f, GROUPS>;
   for (var g = 0u; g < GROUPS; g++) {
-    out.top = max(out.top, statistics[head * GROUPS + g].x);
+    from_group[g] = statistics[head][g];
+    values[g] = parts[head][g][lane];
   }
   for (var g = 0u; g < GROUPS; g++) {
-    let from_group = statistics[head * GROUPS + g];
-    let weight = exp(from_group.x - out.top);
-    out.sum += weight * from_group.y;
-    out.value += weight * parts[head * SIZE + g * LANES + lane];
+    out.top = max(out.top, from_group[g].x);
+  }
+  for (var g = 0u; g < GROUPS; g++) {
+    let weight = exp(from_group[g].x - out.top);
+    out.sum += weight * from_group[g].y;
+    out.value += weight * values[g];
   }
   return out;
 }

@@ -22,14 +22,14 @@ http::Response to_response(const ApiError& error);
 ApiError to_api_error(const Error& error);
 
 template <class... Ts>
-[[noreturn]] void refuse(std::string param, const Ts&... parts) {
-  throw ApiError{.message = str(parts...), .param = std::move(param)};
+[[noreturn]] void refuse(const std::string& param, const Ts&... parts) {
+  throw ApiError{.message = str(parts...), .param = param};
 }
 
 // The value, or an error that the client made.
 template <class T>
-T value_or_refuse(Result<T> result, std::string param) {
-  if (!result) refuse(std::move(param), result.error().to_string());
+T value_or_refuse(Result<T> result, const std::string& param) {
+  if (!result) refuse(param, result.error().to_string());
   return std::move(*result);
 }
 

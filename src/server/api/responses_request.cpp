@@ -14,7 +14,7 @@ class InputReader {
     if (!item.is_object()) refuse(path, "'", path, "' must be an object");
     const Fields fields(item, path);
     const std::string type = fields.text("type").value_or("message");
-    if (type == "message") return add_message(item);
+    if (type == "message") return add_message(item, fields);
     if (type == "function_call") return add_call(fields);
     if (type == "function_call_output") return add_result(fields);
     if (type == "reasoning") return;  // thoughts of earlier answers
@@ -22,7 +22,10 @@ class InputReader {
   }
 
  private:
-  void add_message(const Json& item) {
+  void add_message(const Json& item, const Fields& fields) {
+    // A call may follow, which looks at these before the message is read.
+    role_ = fields.text("role").value_or("");
+    (void)fields.list("tool_calls");
     Json message = item;
     message.erase("type");
     messages.push_back(std::move(message));
@@ -34,16 +37,19 @@ class InputReader {
         {"type", "function"},
         {"function",
          {{"name", fields.text("name").value_or("")}, {"arguments", fields.text("arguments").value_or("{}")}}}};
-    if (messages.empty() || messages.back().value("role", "") != "assistant")
-      messages.push_back({{"role", "assistant"}, {"content", ""}});
+    if (role_ != "assistant") messages.push_back({{"role", "assistant"}, {"content", ""}});
+    role_ = "assistant";
     messages.back()["tool_calls"].push_back(call);
   }
 
   void add_result(const Fields& fields) {
+    role_ = "tool";
     messages.push_back({{"role", "tool"},
                         {"tool_call_id", fields.text("call_id").value_or("")},
                         {"content", read_content(fields.find("output"), fields.path("output"))}});
   }
+
+  std::string role_;  // of the last message
 };
 
 Json read_input(const Fields& fields) {

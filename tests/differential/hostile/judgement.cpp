@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "differential/agreement.h"
+#include "differential/engine.h"
 #include "differential/hostile/mutator.h"
 #include "differential/hostile/seeds.h"
 #include "gpu/environment.h"
@@ -118,7 +119,8 @@ struct Variant {
 Variant further_variant(u32 drawn) {
   const std::vector<std::string> passes = test::without_passes().disabled_passes;
   const auto routes = ops::routes();
-  drawn %= u32(passes.size() + routes.size() + 1);
+  const auto devices = disguises();
+  drawn %= u32(passes.size() + routes.size() + devices.size() + 1);
   Variant out;
   if (drawn < passes.size()) {
     out.name = "without " + passes[drawn];
@@ -126,6 +128,9 @@ Variant further_variant(u32 drawn) {
   } else if (drawn -= u32(passes.size()); drawn < routes.size()) {
     out.name = str("with ", routes[drawn].family, "=", routes[drawn].name);
     out.options.routes = {str(routes[drawn].family, "=", routes[drawn].name)};
+  } else if (drawn -= u32(routes.size()); drawn < devices.size()) {
+    out.name = devices[drawn].name;
+    out.options.device = disguised(devices[drawn]);
   } else {
     out.name = "with guards";
     out.options.guards = true;
@@ -170,6 +175,7 @@ Sample hostile_sample(Choices& choices, std::vector<std::string>* done) {
   Sample sample = seed_sample(choices);
   Mutator mutator(choices, sample);
   mutator.run();
+  sample.may_be_refused = true;
   if (done) *done = mutator.done();
   return sample;
 }
@@ -187,9 +193,11 @@ Judgement judge(const Sample& sample, u32 variant) {
   const EngineRun* first = nullptr;
   for (const EngineRun& run : runs)
     if (run.error.empty() && !first) first = &run;
-  if (!first) return {Judgement::refused, runs[0].error};
+  if (!first) return {sample.may_be_refused ? Judgement::refused : Judgement::differs, runs[0].error};
   if (is_unspecified(sample)) return {Judgement::unknown, ""};
   auto expected = ask_reference(program, sample, few_runs);
+  if (expected && !runs[0].error.empty() && runs[1].error.empty())
+    return {Judgement::differs, str("refused with passes only: ", runs[0].error)};
   bool sure = false;
   for (size_t i = 0; i < runs.size(); ++i) {
     if (!runs[i].error.empty()) continue;

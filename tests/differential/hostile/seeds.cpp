@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "differential/hostile/seeds.h"
 
+#include "differential/collage/collage.h"
 #include "differential/random/shrink.h"
 #include "support/fixture.h"
 
@@ -24,6 +25,7 @@ const std::vector<std::string>& folders() {
 
 struct Parts {
   format::MethodSpec method;
+  std::vector<u32> arguments;  // the method's values that are the graph's inputs and outputs
   format::DelegateGraph graph;
   Bytes blob;
   std::map<std::string, format::DataRange, std::less<>> named;
@@ -36,13 +38,13 @@ std::optional<Parts> parts_of(Bytes file) {
   if (!program || program->methods.size() != 1) return std::nullopt;
   const format::MethodSpec& method = program->methods[0];
   if (method.delegates.size() != 1 || method.instructions.size() != 1) return std::nullopt;
+  const auto* call = std::get_if<format::DelegateCall>(&method.instructions[0]);
   const Bytes blob = file.subspan(method.delegates[0].blob.offset, method.delegates[0].blob.size);
   const auto at = format::read_delegate_header(blob);
   if (!at) return std::nullopt;
   auto graph = format::read_delegate_graph(blob, *at);
-  if (!graph || graph->inputs.size() != method.inputs.size() || graph->outputs.size() != method.outputs.size())
-    return std::nullopt;
-  return Parts{method, *std::move(graph), blob, program->named_data};
+  if (!graph || !call || call->args.size() != graph->inputs.size() + graph->outputs.size()) return std::nullopt;
+  return Parts{method, call->args, *std::move(graph), blob, program->named_data};
 }
 
 std::optional<std::vector<std::byte>> constant_of(const Parts& parts, Bytes file, const format::GraphTensor& tensor) {
@@ -58,9 +60,20 @@ std::optional<std::vector<std::byte>> constant_of(const Parts& parts, Bytes file
   return std::vector<std::byte>(bytes.begin(), bytes.end());
 }
 
-// The method's tensors, by which inputs and outputs are described.
-const format::TensorSpec* spec_of(const Parts& parts, u32 value) {
-  return std::get_if<format::TensorSpec>(&parts.method.values[value]);
+// The method's tensor that is an input or output of the graph; the method may have them in another order.
+const format::TensorSpec* spec_of(const Parts& parts, size_t argument) {
+  return std::get_if<format::TensorSpec>(&parts.method.values[parts.arguments[argument]]);
+}
+
+// By the order of the graph's inputs.
+std::optional<std::vector<Tensor>> inputs_of(const Parts& parts, const std::vector<Tensor>& given) {
+  std::vector<Tensor> out;
+  for (size_t i = 0; i < parts.graph.inputs.size(); ++i) {
+    const size_t at = size_t(std::ranges::find(parts.method.inputs, parts.arguments[i]) - parts.method.inputs.begin());
+    if (at >= given.size()) return std::nullopt;
+    out.push_back(given[at]);
+  }
+  return out;
 }
 
 }  // namespace
@@ -82,25 +95,34 @@ std::optional<Sample> sample_of_program(const std::string& folder) {
     out.graph.constant_bytes(tensor->dtype, tensor->shape, *std::move(bytes));
   }
   for (const format::GraphCall& call : parts->graph.calls) out.graph.op(call.name, call.args);
-  for (const bool in : {true, false}) {
-    const auto& ids = in ? parts->graph.inputs : parts->graph.outputs;
-    for (size_t i = 0; i < ids.size(); ++i) {
-      const auto* spec = spec_of(*parts, in ? parts->method.inputs[i] : parts->method.outputs[i]);
-      if (!spec || !std::holds_alternative<format::GraphTensor>(parts->graph.values[ids[i]])) return std::nullopt;
-      in ? out.graph.input(ids[i], spec->dynamic, spec->dtype) : out.graph.output(ids[i], spec->dynamic, spec->dtype);
-    }
+  const size_t ins = parts->graph.inputs.size();
+  for (size_t i = 0; i < ins + parts->graph.outputs.size(); ++i) {
+    const bool in = i < ins;
+    const u32 id = in ? parts->graph.inputs[i] : parts->graph.outputs[i - ins];
+    const auto* spec = spec_of(*parts, i);
+    if (!spec || !std::holds_alternative<format::GraphTensor>(parts->graph.values[id])) return std::nullopt;
+    in ? out.graph.input(id, spec->dynamic, spec->dtype) : out.graph.output(id, spec->dynamic, spec->dtype);
   }
-  for (const test::InputSet& set : fixture.sets)
-    if (out.steps.size() < 2) out.steps.push_back({set.inputs, false});
+  for (const test::InputSet& set : fixture.sets) {
+    auto inputs = inputs_of(*parts, set.inputs);
+    if (!inputs) return std::nullopt;
+    if (out.steps.size() < 2) out.steps.push_back({*std::move(inputs), false});
+  }
   return out;
 }
 
+Sample program_sample(Choices& choices) {
+  const auto& all = folders();
+  for (size_t at = choices.below(u32(all.size()));; ++at)  // the next one that can be taken apart
+    if (auto sample = sample_of_program(all[at % all.size()])) return *std::move(sample);
+}
+
 Sample seed_sample(Choices& choices) {
-  if (choices.percent(60)) {
-    const auto& all = folders();
-    if (auto sample = sample_of_program(all[choices.below(u32(all.size()))])) return *std::move(sample);
+  switch (choices.below(4)) {
+    case 0: return program_sample(choices);
+    case 1: return sample_of(choices);
+    default: return collage_of(choices);
   }
-  return sample_of(choices);
 }
 
 }  // namespace pteron::differential

@@ -2,6 +2,7 @@
 #include "differential/random/firings.h"
 
 #include "base/text.h"
+#include "differential/engine.h"
 #include "gpu/environment.h"
 #include "graph/pass.h"
 #include "runtime/device_inside.h"
@@ -17,7 +18,7 @@ std::string plan_of(Bytes blob, const graph::CompileOptions& options) {
   const auto parsed = format::read_delegate_graph(blob, *header);
   auto graph = graph::build_graph(*parsed, {0, {0, blob.size()}}, {});
   if (!graph) return "";
-  const gpu::DeviceInfo& device = context_of(test::device())->info();
+  const gpu::DeviceInfo& device = context_of(engine())->info();
   const auto compiled = graph::compile(*std::move(graph), device, options);
   if (!compiled) return "";
   std::string out;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "differential/reference/interpreter.h"
 
+#include <cmath>
 #include <stdexcept>
 
 namespace pteron::reference {
@@ -9,9 +10,10 @@ namespace {
 const std::map<std::string_view, void (*)(Call&)>& rules() {
   static const auto all = [] {
     std::map<std::string_view, void (*)(Call&)> out;
-    for (const OpRules& family : {elementwise_rules, comparison_rules, movement_rules, indexing_rules, reduction_rules,
-                                  norm_rules, matrix_rules, image_rules, resizing_rules, quantized_rules,
-                                  attention_rules, symbol_rules, function_rules, line_rules})
+    for (const OpRules& family :
+         {elementwise_rules, comparison_rules, movement_rules, indexing_rules, reduction_rules, norm_rules,
+          matrix_rules, image_rules, resizing_rules, quantized_rules, attention_rules, symbol_rules, function_rules,
+          line_rules, scattering_rules, statistics_rules, code_rules})
       for (const OpRule& rule : family) out.emplace(rule.name, rule.run);
     return out;
   }();
@@ -149,6 +151,9 @@ void Call::store(u32 id, Array y) {
   for (size_t i = 0; fits && i < most.size(); ++i) fits = y.dims[i] <= most[i];
   if (!fits) throw std::runtime_error(name() + ": the result does not fit its tensor");
   y.dtype = tensor.dtype;
+  const f64 exact = y.dtype == DType::i64 ? 0x1p62 : 0x1p52;
+  for (f64& v : y.data)
+    if (!is_float(y.dtype) && y.dtype != DType::boolean && !(std::abs(v) < exact)) v = anything(0, 100);
   for (f64& v : y.data) v = stored(y.dtype, y.dtype == DType::f16 ? in_.noise_.halved(v) : v);
   in_.cells_[in_.cell_[id]] = std::move(y);
 }

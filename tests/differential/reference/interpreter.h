@@ -77,6 +77,8 @@ class Call {
 
   f64 noisy(f64 value, f64 scale, f64 steps = 4) { return in_.noise_(value, scale, steps); }
   f64 noisy(f64 value) { return noisy(value, std::abs(value)); }
+  // Any number between two, where nothing says which: an integer of NaN.
+  f64 anything(f64 low, f64 high) { return in_.noise_.between(low, high); }
 
  private:
   const format::GraphValue& at(u32 arg) const { return in_.graph_.file.values[call_.args.at(arg)]; }
@@ -93,6 +95,6 @@ struct OpRule {
 using OpRules = std::span<const OpRule>;
 extern const OpRules elementwise_rules, comparison_rules, movement_rules, indexing_rules, reduction_rules, norm_rules,
     matrix_rules, image_rules, resizing_rules, quantized_rules, attention_rules, symbol_rules, function_rules,
-    line_rules;
+    line_rules, scattering_rules, statistics_rules, code_rules;
 
 }  // namespace pteron::reference

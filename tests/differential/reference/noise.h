@@ -26,6 +26,7 @@ class Noise {
   }
   // What storing a result in half precision may do to it.
   f64 halved(f64 value) { return kind_ == none || !std::isfinite(value) ? value : value * (1 + sign() * 0x1p-11); }
+  f64 between(f64 low, f64 high) { return kind_ == none || sign() < 0 ? low : high; }
 
  private:
   f64 sign() {

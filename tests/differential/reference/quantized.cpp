@@ -112,9 +112,12 @@ void quantise(Call& op) {
   const f64 scale = op.number(1), zero = op.number(2);
   Array y = op.make(x.dims);
   for (size_t i = 0; i < x.data.size(); ++i)
-    y.data[i] = is_float(y.dtype)
-                    ? op.noisy((x.data[i] - zero) * f64(f32(scale)))
-                    : std::clamp(std::nearbyint(op.noisy(x.data[i] / scale)) + zero, op.number(3), op.number(4));
+    if (is_float(y.dtype))
+      y.data[i] = op.noisy((x.data[i] - zero) * f64(f32(scale)));
+    else if (std::isfinite(x.data[i]))
+      y.data[i] = std::clamp(std::nearbyint(op.noisy(x.data[i] / scale)) + zero, op.number(3), op.number(4));
+    else
+      y.data[i] = op.anything(op.number(3), op.number(4));
   op.give(std::move(y));
 }
 

@@ -1,0 +1,7 @@
+// Splits of attention as attention_put_splits.wgsl writes them.
+fn statistic_at(row: u32, split: u32) -> vec2f {
+  return records[(p.rows * p.chunks + row) * p.splits + split].xy;
+}
+fn value_at(row: u32, split: u32, chunk: u32) -> vec4f {
+  return records[(row * p.chunks + chunk) * p.splits + split];
+}
