@@ -10,7 +10,7 @@ namespace {
 thread_local pteron::u64 count = 0;
 }
 
-#ifndef __SANITIZE_ADDRESS__
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 void* operator new(std::size_t size) {
   ++count;
   if (void* p = std::malloc(size > 0 ? size : 1)) return p;

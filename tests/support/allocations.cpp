@@ -11,7 +11,7 @@ std::atomic<long> count{0};
 }
 
 // A sanitizer brings its own.
-#ifndef __SANITIZE_ADDRESS__
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 void* operator new(std::size_t size) {
   ++count;
   if (void* p = std::malloc(size > 0 ? size : 1)) return p;
