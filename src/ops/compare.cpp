@@ -65,12 +65,12 @@ Status where(Plan& op) {
   const TensorArg condition = op.tensor(0), a = op.tensor(1), b = op.tensor(2), y = op.last_output();
   REQUIRE(op, is_float(y.dtype()) || (!is_float(a.dtype()) && !is_float(b.dtype())), "the choices are ", a.dtype(),
           " and ", b.dtype(), ", but the result is ", y.dtype());
-  return elementwise(op, std::array{condition, a, b}, y, "select(c, b, truth(a))");
+  return elementwise(op, std::array{condition, a, b}, y, op.entry().detail);
 }
 
-constexpr OpFamily unary{compare_one, "a -> out"_sig, lanewise};
-constexpr OpFamily binary{compare_two, "a, b -> out"_sig, lanewise};
-constexpr OpFamily with_scalar{compare_with_scalar, "a, scalar: number -> out"_sig, lanewise};
+constexpr OpFamily unary{compare_one, "a -> out"_sig, chains | lanewise};
+constexpr OpFamily binary{compare_two, "a, b -> out"_sig, chains | lanewise};
+constexpr OpFamily with_scalar{compare_with_scalar, "a, scalar: number -> out"_sig, chains | lanewise};
 constexpr OpFamily bitwise{combine_bits, "a, b -> out"_sig, lanewise};
 constexpr OpFamily bitwise_scalar{combine_with_scalar, "a, number: number -> out"_sig, lanewise};
 
@@ -105,7 +105,7 @@ static constexpr OpEntry entries[] = {
     {"aten.__lshift__.Scalar", bitwise_scalar, "shift_left(a, s0)"},
     {"aten.__rshift__.Scalar", bitwise_scalar, "shift_right(a, s0)"},
     {"aten.bitwise_not.default", bitwise_not, "a -> out"_sig, lanewise},
-    {"aten.where.self", where, "condition, a, b -> out"_sig, lanewise},
+    {"aten.where.self", where, "condition, a, b -> out"_sig, chains | lanewise, "select(c, b, truth(a))"},
 };
 extern const OpList compare_ops = entries;
 

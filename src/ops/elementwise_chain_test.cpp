@@ -40,8 +40,8 @@ class Builder : public GraphBuilder {
   const Shape shape{5, 7};
   const u32 x = input(tensor(DType::f32, shape)), column = input(tensor(DType::f32, {5, 1})),
             one = input(tensor(DType::f32, {}));
-  u32 apply(const std::string& name, std::vector<u32> args) {
-    args.push_back(tensor(DType::f32, shape));
+  u32 apply(const std::string& name, std::vector<u32> args, DType dtype = DType::f32) {
+    args.push_back(tensor(dtype, shape));
     op(name, args);
     return args.back();
   }
@@ -65,6 +65,32 @@ TEST(ElementwiseChain, JoinsBothSidesOfAnOp) {
   const u32 right = b.apply("aten.tanh.default", {b.apply("aten.mul.Tensor", {b.x, b.column})});
   b.output(b.apply("aten.sub.Tensor", {left, right, b.number(1)}));
   expect_fused(b, b.inputs(), 1, 5);
+}
+
+// A rectifier with a slope per channel, as exporters spell it.
+TEST(ElementwiseChain, TakesConditions) {
+  Builder b;
+  const u32 positive = b.apply("aten.gt.Scalar", {b.x, b.number(0)}, DType::boolean);
+  b.output(b.apply("aten.where.self", {positive, b.x, b.apply("aten.mul.Tensor", {b.column, b.x})}));
+  auto inputs = b.inputs();
+  inputs[0].as<f32>()[2] = NAN;
+  inputs[0].as<f32>()[3] = -INFINITY;
+  const Answer fused = run(b, inputs, true);
+  EXPECT_EQ(fused.dispatches, 1u);
+  ASSERT_EQ(fused.values.size(), 35u);
+  EXPECT_TRUE(std::isnan(fused.values[2]));
+  for (u32 i = 0; i < 35; ++i) {
+    const f32 x = inputs[0].as<f32>()[i], slope = inputs[1].as<f32>()[i / 7];
+    if (i != 2) EXPECT_EQ(fused.values[i], x > 0 ? x : slope * x) << "element " << i;
+  }
+}
+
+TEST(ElementwiseChain, KeepsConditionsThatOthersReadToo) {
+  Builder b;
+  const u32 large = b.apply("aten.ge.Tensor", {b.x, b.column}, DType::boolean);
+  b.output(b.apply("aten.where.self", {large, b.x, b.column}));
+  b.output(large);
+  expect_fused(b, b.inputs(), 2, 2);
 }
 
 TEST(ElementwiseChain, EndsWhereAResultIsReadTwiceOrIsAnOutput) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Elementwise ops in float32 whose result only another one reads become one op with a generated function, so that what
-// stands between is never written to memory.
+// Elementwise ops in float32 whose result only another one reads, and the conditions of such, become one op with a
+// generated function, so that what stands between is never written to memory.
 #include "base/decimal.h"
 #include "graph/op.h"
 #include "ops/passes/passes.h"
@@ -20,7 +20,8 @@ constexpr u32 max_steps = 16;
 // A function under construction. Operands are names: inputs "a" … "d", results of steps "t0", "t1", …
 struct Step {
   std::string_view op, expression;
-  std::array<std::string, 4> words;  // for a, b, s0, s1
+  bool is_condition = false;         // it gives 1 for true and 0 for false
+  std::array<std::string, 5> words;  // for a, b, c, s0, s1
 };
 struct Chain {
   std::vector<ValueId> inputs;
@@ -37,7 +38,7 @@ std::optional<std::string> literal(const Rewriter& e, ValueId id, const graph::P
 
 // The expression with its operands' names.
 std::string spell(const Step& step) {
-  static constexpr std::string_view names[] = {"a", "b", "s0", "s1"};
+  static constexpr std::string_view names[] = {"a", "b", "c", "s0", "s1"};
   const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
   std::string out;
   const std::string_view text = step.expression;
@@ -52,7 +53,7 @@ std::string spell(const Step& step) {
       out += found == std::end(names) ? std::string(word) : step.words[size_t(found - std::begin(names))];
     at = std::max(at, end);
   }
-  return out;
+  return step.is_condition ? str("f32(", out, ")") : out;
 }
 
 std::string input_name(u32 index) { return std::string(1, char('a' + index)); }
@@ -105,21 +106,23 @@ class Fusion {
     if (!op.entry || !op.entry->is(graph::chains)) return std::nullopt;
     const ValueId y = op.args.back();
     const auto is_f32 = [&](ValueId id) { return e_.tensor(id)->dtype == DType::f32; };
-    if (!is_f32(y)) return std::nullopt;
+    // A condition begins a chain, but never ends one.
+    const bool is_condition = e_.tensor(y)->dtype == DType::boolean;
+    if (!is_f32(y) && !is_condition) return std::nullopt;
     Chain chain;
-    Step last{op.entry->name, op.entry->detail, {}};
+    Step last{op.entry->name, op.entry->detail, is_condition, {}};
     u32 tensors = 0, scalars = 0;
     for (u32 i = 0; i + 1 < op.args.size(); ++i) {
       const graph::Parameter& parameter = op.entry->signature.params[i];
       if (parameter.kind == graph::Kind::tensor) {
-        if (!is_f32(op.args[i])) return std::nullopt;
-        auto joined = absorbs ? absorb(chain, op.args[i], y) : std::nullopt;
+        auto joined = absorbs && !is_condition ? absorb(chain, op.args[i], y) : std::nullopt;
+        if (!joined && !is_f32(op.args[i])) return std::nullopt;
         if (joined) chain = *std::move(joined);
         last.words[tensors++] = joined ? result_name(chain.steps.size() - 1) : input_name(add_input(chain, op.args[i]));
       } else {
         auto word = literal(e_, op.args[i], parameter);
         if (!word) return std::nullopt;
-        last.words[2 + scalars++] = *std::move(word);
+        last.words[3 + scalars++] = *std::move(word);
       }
     }
     // A shader compiler takes a value minus or over itself for 0 or 1, also where it is infinite.
