@@ -174,13 +174,30 @@ bool Rewriter::does_the_same(std::span<const Use> with, std::span<const u32> abs
   return true;
 }
 
+// Does an op make integers of real numbers that `with` does not write?
+bool Rewriter::rounds(u32 op, std::span<const Use> with) const {
+  const auto holds = [&](const Use& use, bool real) {
+    const Tensor* t = tensor(use.value);
+    return t && is_float(t->dtype) == real;
+  };
+  const auto stays = [&](const Use& use) {
+    return std::ranges::any_of(with, [&](const Use& other) { return other.value == use.value && other.writes(); });
+  };
+  const std::span<const Use> uses = effects_.of(op);
+  return std::ranges::any_of(uses, [&](const Use& use) { return use.reads() && holds(use, true); }) &&
+         std::ranges::any_of(uses, [&](const Use& use) { return use.writes() && holds(use, false) && !stays(use); });
+}
+
 bool Rewriter::fuse(u32 at, Op with, std::span<const u32> absorbed, std::span<const u32> repeated) {
   std::vector<u32> ops(absorbed.begin(), absorbed.end());
   std::ranges::sort(ops);
   if (!contains(ops, at) || std::ranges::adjacent_find(ops) != ops.end()) return false;
   if (std::ranges::any_of(ops, [&](u32 op) { return is_removed(op) || !can_move(op, at, ops); })) return false;
   if (std::ranges::any_of(repeated, [&](u32 op) { return is_removed(op) || !can_repeat(op, at); })) return false;
-  if (!does_the_same(uses_of(graph_, with), ops, repeated)) return false;
+  const std::vector<Use> uses = uses_of(graph_, with);
+  const auto rounds_in_between = [&](u32 op) { return rounds(op, uses); };
+  if (std::ranges::any_of(ops, rounds_in_between) || std::ranges::any_of(repeated, rounds_in_between)) return false;
+  if (!does_the_same(uses, ops, repeated)) return false;
   for (u32 op : ops) {
     effects_.remove(op);
     removed_[op] = op != at;

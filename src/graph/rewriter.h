@@ -50,7 +50,8 @@ class Rewriter {
   Op make(std::string_view name, std::vector<ValueId> args, const Op& place) const;
   // Puts `with` in the place of op `at`. It does the work of the ops `absorbed` (`at` is among them), which go, and
   // once more that of `repeated`, which go if nobody else wants their results. False, and nothing happens, if an op in
-  // between writes what these read or has to do with what they write, or if a result that goes is needed.
+  // between writes what these read or has to do with what they write, if a result that goes is needed, or if one held
+  // integers that were made of real numbers: a fused op does not round in between.
   bool fuse(u32 at, Op with, std::span<const u32> absorbed, std::span<const u32> repeated = {});
   // Puts `maker` and `reader` in the places of two ops, of which the second, perhaps through copies, is the only one
   // that reads what the first makes. They do what these did, but may leave results undone and hand `form` on instead, a
@@ -71,6 +72,7 @@ class Rewriter {
   std::optional<u32> copy_behind(ValueId id, u32 before) const;
   bool can_move(u32 op, u32 to, std::span<const u32> together) const;
   bool can_repeat(u32 op, u32 at) const;
+  bool rounds(u32 op, std::span<const Use> with) const;
   bool does_the_same(std::span<const Use> with, std::span<const u32> absorbed, std::span<const u32> repeated) const;
 
   Graph& graph_;

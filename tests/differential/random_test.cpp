@@ -56,7 +56,8 @@ void check(u64 first, u32 graphs, bool expect_firings) {
   for (const auto& [name, count] : firings.by_pass()) std::printf(" %s %u", name.c_str(), count);
   std::printf("\n");
   for (const auto& [name, count] : firings.by_pass())
-    if (name != "shared-rows")  // of several conversations; a method on its own has none
+    // The one is of several conversations, the other of GPUs.
+    if (name != "shared-rows" && name != "attention-splits")
       EXPECT_GE(count, 3u) << "graphs that the pass " << name << " changes";
 }
 

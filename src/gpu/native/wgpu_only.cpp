@@ -42,8 +42,8 @@ f64 timestamp_period(WGPUQueue queue) { return wgpuQueueGetTimestampPeriod(queue
 void silence_logging() { wgpuSetLogLevel(WGPULogLevel_Off); }
 
 // This version frees a command buffer only if a flag says that it was submitted; others were kept for ever: 300 KiB for
-// a step of 300 dispatches on lavapipe. The flag lies behind a pointer and a number of 64 bits, in the one library where
-// tests count what is left.
+// a step of 300 dispatches on lavapipe. The flag lies behind a pointer and a number of 64 bits, in the one library
+// where tests count what is left.
 void release_commands(WGPUCommandBuffer commands) {
 #if defined(__linux__) && defined(__x86_64__)
   constexpr u32 version = 29u << 24 | 1 << 8 | 1;
