@@ -2,12 +2,14 @@
 """Perplexity of a GGUF model in torch (dequantised) and of programs that were converted from it, on the same windows of
 the same text: 20 kB of Lewis Carroll's "Alice's Adventures in Wonderland" (1865).
 
-usage: perplexity.py MODEL.gguf --pteron PATH [--quant lossless q4] [--kv f32 f16] [--window 256] [--windows N] [--json | --markdown FILE]
+usage: perplexity.py MODEL.gguf --pteron PATH [--quant lossless q4] [--kv f32 f16] [--fast-math none int8] [--window 256] [--windows N] [--json | --markdown FILE]
 
 Programs are converted with --all-logits, so that one call gives the logits of a whole window. --markdown writes the table
 between the lines <!-- perplexity --> and <!-- /perplexity --> of a file. Needs the groups test, export and llm of pins.txt.
 """
 import argparse
+import functools
+import itertools
 import json
 import pathlib
 import subprocess
@@ -44,11 +46,12 @@ class Program:
     def run(self, *arguments):
         subprocess.run([self.pteron, *map(str, arguments)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
-    def logits(self, tokens, kv):
+    def logits(self, tokens, kv, fast_math):
         np.save(self.folder / "tokens.npy", np.array([tokens], dtype=np.int64))
         np.save(self.folder / "position.npy", np.array([0], dtype=np.int64))
         inputs = ["-i", self.folder / "tokens.npy", "-i", self.folder / "position.npy"]
-        self.run("run", self.path, *inputs, "-o", self.folder, "-q", *([] if kv == "f32" else ["--kv", kv]))
+        self.run("run", self.path, *inputs, "-o", self.folder, "-q", *([] if kv == "f32" else ["--kv", kv]),
+                 *([] if fast_math == "none" else ["--fast-math", fast_math]))
         return np.load(self.folder / "output_0.npy")[0]
 
 
@@ -91,6 +94,7 @@ def main():
     parser.add_argument("--pteron", required=True, help="the command line program")
     parser.add_argument("--quant", nargs="*", default=["lossless", "q4"])
     parser.add_argument("--kv", nargs="*", default=["f32"], help="types of the KV caches")
+    parser.add_argument("--fast-math", nargs="*", default=["none"], help="what 4-bit weights multiply: exact, or in 8 bits")
     parser.add_argument("--window", type=int, default=256)
     parser.add_argument("--windows", type=int, help="only so many, from the start")
     parser.add_argument("--json", action="store_true")
@@ -105,9 +109,10 @@ def main():
         runners = {"torch, dequantised": lambda window: model.logits(window).numpy()}
         for quant in options.quant:
             program = Program(options.pteron, options.model, quant, options.window, pathlib.Path(folder))
-            for kv in options.kv:
+            for kv, fast_math in itertools.product(options.kv, options.fast_math):
                 name = f"pteron, {quant}" + (f", {kv} caches" if len(options.kv) > 1 else "")
-                runners[name] = lambda window, program=program, kv=kv: program.logits(window, kv)
+                name += "" if fast_math == "none" else f", --fast-math {fast_math}"
+                runners[name] = functools.partial(program.logits, kv=kv, fast_math=fast_math)
         results = measure(runners, windows)
     first = perplexity(next(iter(results.values())))
     rows = [

@@ -23,6 +23,8 @@ TRIPS = {
         "1 1 1 1": Q4_ROWS + ["SIZE"] + PUT + PUT,
     },
     "linear_q4_lines": {"": [], "1": ["ROUNDS"]},
+    "linear_q4_int8": {"": [], "1": ["up(up(WORDS, 4), SIZE // 8)"]},
+    "quantize_activations": {"": []},
     "linear_q4_row": {"": [], "1": ["ROUNDS"], "1 1": JOIN, "1 2 2": ["ROUNDS"] + JOIN},
     "linear_q4_shared": {
         "1 2 2 1 2": ["up(words, 4)", "4", "8", "4", "4"],

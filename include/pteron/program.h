@@ -52,6 +52,8 @@ struct LoadOptions {
   // "gemm@64x576x192=shared".
   std::vector<std::string> routes;
   bool f16_kv_cache = false;  // caches in half the memory; needs a device with f16
+  // Less exact, for speed on GPUs: 4-bit linears take what many rows multiply (a prompt) in 8 bits.
+  bool fast_math = false;
   // Words behind every tensor of a step and behind scratch memory that nobody may write: a step fails if a kernel did.
   bool guards = false;
   // A step that would take a slow GPU longer, as modelled, is submitted in parts, because drivers reset a GPU that

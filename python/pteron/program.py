@@ -107,7 +107,7 @@ def load(
     """Opens a program (`.pte`) and, if its weights are kept apart, the file that holds them (`.ptd`).
 
     `options` are those of the command line and of the plugin, by name: adapter, require_gpu, f16, subgroups,
-    disable_passes, f16_kv_cache, routes, guards, submit_microseconds, answer_seconds.
+    disable_passes, f16_kv_cache, fast_math, routes, guards, submit_microseconds, answer_seconds.
 
     >>> load("elsewhere.pte")
     Traceback (most recent call last):

@@ -53,7 +53,7 @@ void add_device_flags(Command& command, Common& common) {
 }
 
 void add_program_flags(Command& command, Common& common) {
-  add_options(command, common, {"data_files", "disable_passes", "f16_kv_cache"});
+  add_options(command, common, {"data_files", "disable_passes", "f16_kv_cache", "fast_math"});
   command.add_flag("--no-tuning", &common.no_tuning, "Ignore what 'pteron tune' has found out");
   command.add_flag("--json", &common.json, "Print one JSON object");
   command.add_flag("-q,--quiet", &common.quiet, "No progress");

@@ -406,6 +406,7 @@ Result<std::shared_ptr<const CompiledGraph>> compile(Graph graph, const gpu::Dev
   compiled->answer_seconds = options.answer_seconds;
   compiled->graph = std::move(graph);
   compiled->facts.device = device;
+  compiled->facts.fast_math = options.fast_math;
   for (const std::string& route : options.routes) {
     if (auto measured = parse_route(route))
       compiled->facts.measured_routes.push_back(*std::move(measured));
@@ -431,6 +432,7 @@ Result<std::shared_ptr<const CompiledGraph>> compile_batch(Graph graph, const Fa
   compiled->facts.device = like.device;
   compiled->facts.routes = like.routes;
   compiled->facts.measured_routes = like.measured_routes;
+  compiled->facts.fast_math = like.fast_math;
   options.input_is_static.assign(compiled->graph.inputs.size(), 1);
   TRY_DO(Compiler(*compiled, options).run(nullptr));
   return compiled;

@@ -97,6 +97,7 @@ struct CompileOptions {
   std::vector<u8> input_is_static;  // by input; missing: may vary
   std::vector<std::string> disabled_passes;
   bool f16_kv_cache = false;        // caches in half precision
+  bool fast_math = false;           // see Facts
   std::vector<std::string> routes;  // "family=route"
   bool guards = false;              // see CompiledGraph::guards
   u32 submit_microseconds = 0;      // the same

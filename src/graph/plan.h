@@ -128,6 +128,7 @@ struct Facts {
   std::vector<u8> varies;           // its shape or number can differ from one execute to the next
   std::vector<std::string> routes;  // "family=route": kernels that the user insists on
   std::vector<MeasuredRoute> measured_routes;
+  bool fast_math = false;  // the user wants speed rather than exactness where an op offers that
 };
 
 // Per value: what is live.
@@ -195,6 +196,7 @@ class Plan {
   const gpu::DeviceInfo& device() const;
   const OpEntry& entry() const { return *op_.entry; }
   std::string_view code() const { return op_.code; }
+  bool fast_math() const { return facts_.fast_math; }
   // The route that the user insists on for this family of kernels, or nothing.
   std::string_view forced_route(std::string_view family) const;
   // The route that was measured to be the fastest for this shape, or nothing. `fixed`: only its rows can vary.

@@ -26,6 +26,9 @@ struct StripParams {
   f32 eps = 0;
   u32 pad[3] = {};
 };
+struct ActivationParams {
+  u32 count, blocks, quads;
+};
 
 // Can the constants be laid out in tiles, and do they fit one binding?
 bool can_tile(Plan& op, const Q4Linear& l) {
@@ -44,6 +47,8 @@ bool can_tile(Plan& op, const Q4Linear& l) {
 
 constexpr u32 columns_per_strip = 32;  // a line of 128 bytes
 constexpr u32 few_rows = 8;
+constexpr u32 block_size = 32;   // elements of x that share a scale where they are in 8 bits
+constexpr u32 block_bytes = 48;  // with what quantize_activations adds
 
 // All outputs can be written four columns at a time.
 bool in_quads(const Q4Linear& l) {
@@ -79,23 +84,30 @@ Status run_strips(Plan& op, const Q4Linear& l, const Q4Rows& x, const graph::Ker
                      one_group_per(u64(params.strips) * params.tiles));
 }
 
-// A workgroup's threads share out the words of the depth. Where there are many workgroups, small ones do; else large
-// ones, so that a small layer keeps more of a GPU busy. Of those, the one that leaves the fewest threads idle.
-Status run_lines(Plan& op, const Q4Linear& l, const Q4Rows& x) {
+// A workgroup's threads share out the depth. Where there are many workgroups, small ones do; else large ones, so that a
+// small layer keeps more of a GPU busy. Of those, the one that leaves the fewest threads idle.
+u32 threads_of_strip(u32 depth_units, u32 strips) {
   constexpr u32 many_strips = 512;
-  const u32 words = depth_of(l) / 8, strips = ceil_div(columns_of(l.parts[0]), columns_per_strip);
   u32 size = 64;
-  const auto rounds_of = [&](u32 threads) { return ceil_div(words, threads / 8); };
+  const auto rounds_of = [&](u32 threads) { return ceil_div(depth_units, threads / 8); };
   for (u32 threads : {128u, 192u, 256u})
     if (strips < many_strips && rounds_of(threads) * threads <= rounds_of(size) * size) size = threads;
+  return size;
+}
+
+// A GPU: workgroups make strips.
+Status run_lines(Plan& op, const Q4Linear& l, const Q4Rows& x) {
+  const u32 words = depth_of(l) / 8;
+  const u32 size = threads_of_strip(words, ceil_div(columns_of(l.parts[0]), columns_per_strip));
   Spec spec = Spec().num("SIZE", size);
   if (!x.in_splits && !op.branch(rows_of(l) == 1)) {
     const u32 rows = op.branch(rows_of(l) <= 4) ? 4 : 8;
     return run_strips(op, l, x, kernels::linear_q4_lines, spec.num("UNROLL", 1).num("ROWS", rows), rows);
   }
+  const u32 rounds = ceil_div(words, size / 8);
   u32 unroll = 1;
   for (u32 by : {2u, 3u, 4u})
-    if (ceil_div(rounds_of(size), by) * by <= ceil_div(rounds_of(size), unroll) * unroll) unroll = by;
+    if (ceil_div(rounds, by) * by <= ceil_div(rounds, unroll) * unroll) unroll = by;
   spec.num("UNROLL", unroll).use(x.in_splits ? "q4_x_splits" : "q4_x_plain");
   if (x.in_splits)
     spec.num("SPLITS", handed_splits).num("HEADS", l.heads).num("HEAD_CHUNKS", depth_of(l) / l.heads / 4);
@@ -108,6 +120,23 @@ bool joins_splits(const Q4Linear& l) {
   constexpr u64 most = 4u << 20;
   const u64 strips = ceil_div(columns_of(l.parts[0]), columns_per_strip);
   return !l.norm && strips * handed_splits * depth_of(l) * sizeof(f32) <= most;
+}
+
+// x in 8 bits: less exact, so only where the user allows it, and where there is much to multiply.
+bool takes_int8(Plan& op, const Q4Linear& l) {
+  return op.fast_math() && l.group % block_size == 0 && op.branch(rows_of(l) > few_rows);
+}
+
+Status run_int8(Plan& op, const Q4Linear& l, const Q4Rows& x) {
+  const u32 depth = depth_of(l), rows = rows_of(l), blocks = ceil_div(depth, block_size);
+  const u32 most_rows = u32(l.x.max().numel() / depth);
+  const Operand bytes = op.scratch(u64(most_rows) * blocks * block_bytes);
+  const Spec spec = Spec().bind_array("x", x_words(x.dtype)).bind_array("y", "vec4u", gpu::BindingKind::read_write);
+  TRY_DO(op.dispatch({kernels::quantize_activations, spec}, {x.data, bytes},
+                     ActivationParams{rows * blocks, blocks, depth / 4}, one_thread_per(rows * blocks, 64)));
+  const u32 size = threads_of_strip(blocks, ceil_div(columns_of(l.parts[0]), columns_per_strip));
+  return run_strips(op, l, {bytes, DType::i8}, kernels::linear_q4_int8,
+                    Spec().num("SIZE", size).num("UNROLL", 1).num("ROWS", 8), 8);
 }
 
 // As few passes over the weights as rows need. Where their number is not known before, threads that share what they
@@ -151,6 +180,18 @@ Status run_lanes(Plan& op, const Q4Linear& l, const Q4Rows& x, u32 rows_per_thre
   note_operations(op, l);
   return op.dispatch({share ? kernels::linear_q4_subgroups : kernels::linear_q4_registers, v.spec}, v.bound(),
                      std::as_bytes(std::span(&params, 1)), one_thread_per(params.count, share ? 8 : 64));
+}
+
+// Of x in float32, with rows that are read as constant memory.
+u64 bytes_of_rows(const Q4Linear& l, u32 uniform) {
+  return std::max<u64>(l.x.max().numel(), u64(uniform) * depth_of(l)) * sizeof(f32);
+}
+
+// x after its norm: every thread of a linear would normalise all rows again, so they are normalised once.
+Result<Q4Rows> normalised(Plan& op, const Q4Linear& l, u32 uniform) {
+  const Operand y = op.scratch(bytes_of_rows(l, uniform));
+  TRY_DO(rms_norm(op, l.x, *l.norm, y, l.eps));
+  return Q4Rows{y, DType::f32, uniform};
 }
 
 Status check_part(Plan& op, const Q4Linear& l, const Q4Part& part) {
@@ -227,6 +268,10 @@ Status linear_q4(Plan& op, const Q4Linear& l) {
       return internal_error("a fused 4-bit linear does not fit its kernel");
     return linear_grouped(op, l.x, {part.weight, part.scales, l.group}, part.bias, part.y);
   }
+  if (takes_int8(op, l)) {
+    TRY(const Q4Rows x, l.norm ? normalised(op, l, 0) : Q4Rows{l.x, l.x.dtype()});
+    return run_int8(op, l, x);
+  }
   const Work work{rows_of(l), depth_of(l), columns_of(l.parts[0]), 1, true};
   TRY(const std::string_view route, choose_route(op, "linear_q4", work));
   const bool share = route == "subgroups", in_lanes = share || route == "registers";
@@ -235,10 +280,9 @@ Status linear_q4(Plan& op, const Q4Linear& l) {
   const auto run = [&](const Q4Rows& x) {
     return in_lanes ? run_lanes(op, l, x, rows_per_thread, share) : run_lines(op, l, x);
   };
-  const u64 made_bytes = std::max<u64>(l.x.max().numel(), u64(uniform) * depth_of(l)) * sizeof(f32);
   if (l.splits && op.branch(l.splits->dim(-1) > split_row(l.heads, depth_of(l) / l.heads))) {
     if (!in_lanes && joins_splits(l)) return run({*l.splits, DType::f32, 0, false, true});
-    const Operand joined = op.scratch(made_bytes);
+    const Operand joined = op.scratch(bytes_of_rows(l, uniform));
     TRY_DO(merge_handed(op, *l.splits, l.heads, depth_of(l) / l.heads, joined));
     return run({joined, DType::f32, uniform});
   }
@@ -247,10 +291,8 @@ Status linear_q4(Plan& op, const Q4Linear& l) {
       l.norm && is_f32 && (in_lanes ? uniform == 1 : fits_uniform(op, l, 1) && op.branch(rows_of(l) <= few_rows));
   const bool is_whole = rows_per_thread == 1 || uniform == rows_of(l);
   if (!l.norm || normalises) return run({l.x, l.x.dtype(), is_f32 && is_whole ? uniform : 0, normalises});
-  // Every thread would normalise all rows again, so they are normalised once.
-  const Operand normalised = op.scratch(made_bytes);
-  TRY_DO(rms_norm(op, l.x, *l.norm, normalised, l.eps));
-  return run({normalised, DType::f32, uniform});
+  TRY(const Q4Rows x, normalised(op, l, uniform));
+  return run(x);
 }
 
 static constexpr OpEntry entries[] = {

@@ -77,6 +77,8 @@ void bind_outputs(const Q4Linear& l, bool quads, Q4Variant& v) {
 
 }  // namespace
 
+std::string_view x_words(DType dtype) { return dtype == DType::i8 ? "vec4u" : dtype == DType::f16 ? "vec4h" : "vec4f"; }
+
 u32 blocks_of(const Q4Part& part) { return ceil_div(columns_of(part), columns_per_block); }
 
 Q4Variant q4_variant(Plan& op, const Q4Linear& l, const Q4Rows& x, const Spec& spec, bool quads) {
@@ -93,7 +95,7 @@ Q4Variant q4_variant(Plan& op, const Q4Linear& l, const Q4Rows& x, const Spec& s
   else if (x.uniform > 0)
     v.spec.bind_uniform("x", "vec4f", x.uniform * (depth / 4));
   else
-    v.spec.bind_array("x", x.dtype == DType::f16 ? "vec4h" : "vec4f");
+    v.spec.bind_array("x", x_words(x.dtype));
   v.bind(x.uniform > 0 ? Operand(x.data.kind, x.data.index, 0, u64(x.uniform) * depth * 4) : x.data);
   bind_weights(op, l, v);
   v.spec.use(x.normalises ? "q4_norm" : "q4_no_norm");

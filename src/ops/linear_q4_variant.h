@@ -15,11 +15,14 @@ u32 blocks_of(const Q4Part& part);
 // x as its kernel sees it.
 struct Q4Rows {
   Operand data;
-  DType dtype;
+  DType dtype;              // i8: as quantize_activations leaves it
   u32 uniform = 0;          // so many rows are bound as constant memory; 0: as storage
   bool normalises = false;  // by the kernel
   bool in_splits = false;   // put together by the kernel
 };
+
+// What kernels read of x at once.
+std::string_view x_words(DType dtype);
 
 struct Q4Variant {
   Spec spec;

@@ -142,6 +142,7 @@ graph::CompileOptions compile_options(const LoadOptions& options) {
   out.disabled_passes = options.disabled_passes;
   out.routes = options.routes;
   out.f16_kv_cache = options.f16_kv_cache;
+  out.fast_math = options.fast_math;
   out.guards = options.guards;
   out.submit_microseconds = options.submit_microseconds;
   out.answer_seconds = options.answer_seconds;

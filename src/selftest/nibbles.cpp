@@ -25,11 +25,13 @@ Packed packed(u32 columns, u32 depth, u32 group) {
   return p;
 }
 
-void linear(Trials& trials, std::string_view route, u32 rows, u32 depth, u32 columns, u32 group, bool with_bias) {
-  Trial& t = trials.emplace_back(str("linear_q4gsw ", route, " ", rows, " × ", columns), 1e-3);
-  t.options.routes = {str("linear_q4=", route)};
+void linear(Trials& trials, std::string_view how, const LoadOptions& options, const Array& x, u32 columns, u32 group,
+            bool with_bias) {
+  const u32 rows = x.shape[0], depth = x.shape[1];
+  Trial& t = trials.emplace_back(str("linear_q4gsw ", how, " ", rows, " × ", columns), 1e-3);
+  t.options = options;
   const Packed p = packed(columns, depth, group);
-  const Array x = random({rows, depth}, -1, 1), b = random({columns});
+  const Array b = random({columns});
   Array y = product(x, transpose(p.numbers));
   if (with_bias)
     for (size_t i = 0; i < y.size(); ++i) y.v[i] += b.v[i % columns];
@@ -37,10 +39,25 @@ void linear(Trials& trials, std::string_view route, u32 rows, u32 depth, u32 col
   t.op("et_vk.linear_q4gsw.default", {in, w, scales, size, with_bias ? t.keep(b) : t.null(), t.expect(y)});
 }
 
+void linear(Trials& trials, std::string_view route, u32 rows, u32 depth, u32 columns, u32 group, bool with_bias) {
+  LoadOptions options;
+  options.routes = {str("linear_q4=", route)};
+  linear(trials, route, options, random({rows, depth}, -1, 1), columns, group, with_bias);
+}
+
+// Numbers that 8 bits hold exactly, as the largest of each 32 is 127 / 64.
+void with_fast_math(Trials& trials, u32 rows, u32 depth, u32 columns, bool with_bias) {
+  LoadOptions options;
+  options.fast_math = true;
+  Array x = integers({rows, depth}, -126, 126);
+  for (size_t i = 0; i < x.size(); ++i) x.v[i] = (i % depth % 32 == 0 ? 127 : x.v[i]) / 64;
+  linear(trials, "in 8 bits", options, x, columns, 32, with_bias);
+}
+
 // An 8-bit weight with minima, as converters write it; passes make one linear of it.
 void planes(Trials& trials, std::string_view route, u32 rows) {
   constexpr u32 depth = 64, columns = 12, group = 32, groups = depth / group;
-  Trial& t = trials.emplace_back(str("linear_q4gsw ", route, " ", rows, " × ", columns, ", 8 bits"), 1e-3);
+  Trial& t = trials.emplace_back(str("linear_q4gsw ", route, " ", rows, " × ", columns, ", two planes"), 1e-3);
   t.options.routes = {str("linear_q4=", route)};
   const Packed high = packed(columns, depth, group);
   Packed low = packed(columns, depth, group);
@@ -139,6 +156,8 @@ void add_nibbles(Trials& trials, bool subgroups) {
     planes(trials, route, 1);
     planes(trials, route, 5);
   }
+  with_fast_math(trials, 9, 64, 12, false);
+  with_fast_math(trials, 37, 160, 404, true);
   backward(trials);
   one_scale_per_row(trials);
   dynamic(trials);

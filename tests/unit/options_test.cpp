@@ -43,7 +43,7 @@ TEST(Options, AreTheSameInAnySpelling) {
 TEST(Options, ErrorsSayWhatIsPossible) {
   EXPECT_EQ(error_of("fast", true),
             "option 'fast' is unknown; there are: adapter, require_gpu, f16, subgroups, data_files, disable_passes, "
-            "f16_kv_cache, routes, guards, submit_microseconds, answer_seconds");
+            "f16_kv_cache, fast_math, routes, guards, submit_microseconds, answer_seconds");
   EXPECT_EQ(error_of("", true).find("option '' is unknown"), 0u);
   EXPECT_EQ(error_of("adapter", true), "option 'adapter' must be a string");
   EXPECT_EQ(error_of("guards", std::string("yes")), "option 'guards' must be true or false");
