@@ -174,11 +174,11 @@ bool Rewriter::does_the_same(std::span<const Use> with, std::span<const u32> abs
   return true;
 }
 
-// Does an op make integers of real numbers that `with` does not write?
+// Does an op make integers of real numbers that `with` does not write? Conditions are exact.
 bool Rewriter::rounds(u32 op, std::span<const Use> with) const {
   const auto holds = [&](const Use& use, bool real) {
     const Tensor* t = tensor(use.value);
-    return t && is_float(t->dtype) == real;
+    return t && t->dtype != DType::boolean && is_float(t->dtype) == real;
   };
   const auto stays = [&](const Use& use) {
     return std::ranges::any_of(with, [&](const Use& other) { return other.value == use.value && other.writes(); });
