@@ -18,6 +18,7 @@ class BrowserDevice final : public Device {
   Status wait_idle() override { return health(); }
 
  protected:
+  Status check() override;
   Result<Id> make_buffer(u64 size, BufferUse use, std::string_view label) override;
   Result<Id> make_bind_group(Id pipeline, std::span<const BindingRange> bindings, std::string_view label) override;
   Status do_write(Id buffer, u64 offset, Bytes bytes) override;
