@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "graph/planner.h"
 
+#include "graph/survey.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -129,6 +131,10 @@ Status Planner::resize(ValueId id, const Shape& shape, bool) {
   if (!shape.fits_in(max)) return invalid("the result has shape ", shape, ", but the program allows at most ", max);
   if (c_.graph.tensor(id)->fixed && shape != max)
     return unsupported("the result has shape ", shape, " now, but had ", max, "; in a batch it can't change");
+  // Who read the shape before, and reads it in the next step, would find this one.
+  if (shape != live_.shape[id] && is_set_again(c_, op_, id))
+    return unsupported("the result has shape ", shape, ", but is written over a tensor of shape ", live_.shape[id],
+                       "; only a result of the same shape can be");
   change_shape(id, shape);
   return {};
 }

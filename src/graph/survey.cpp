@@ -17,6 +17,16 @@ void add_once(std::vector<T>& list, const T& item) {
 
 }  // namespace
 
+bool is_set_again(const CompiledGraph& compiled, u32 op, ValueId id) {
+  const Effects& effects = compiled.facts.effects;
+  const auto sets = [&](const Use& use) { return use.value == id && use.writes(); };
+  for (u32 other : effects.touching(id)) {
+    if (other >= op) break;
+    if (std::ranges::any_of(effects.of(other), sets)) return true;
+  }
+  return std::ranges::find(compiled.graph.inputs, id) != compiled.graph.inputs.end();
+}
+
 Status Surveyor::run(std::vector<UnsupportedOp>* problems) {
   const Graph& graph = c_.graph;
   const size_t count = graph.values.size();
@@ -125,6 +135,7 @@ Status Surveyor::resize(ValueId id, const Shape& shape, bool settled) {
     return invalid("the result ", shape, " has rank ", shape.rank(), ", but the file says ", max);
   live_.shape[id] = max;
   produced_[source_of(id)] = 1;
+  if (is_set_again(c_, op_, id)) add_once(c_.ops[op_].reads, id);  // what it replaces may not fit any more
   // State keeps its shape; what would change it fails when it does.
   const Tensor& tensor = *c_.graph.tensor(id);
   if (!settled && !tensor.constant && !tensor.fixed) c_.facts.varies[id] = 1;
@@ -132,6 +143,8 @@ Status Surveyor::resize(ValueId id, const Shape& shape, bool settled) {
 }
 
 Status Surveyor::set_number(ValueId id, i64 value, bool settled) {
+  if (is_set_again(c_, op_, id))
+    return unsupported("value ", id, " is set by two ops; a symbolic integer has one value");
   live_.number[id] = value;
   produced_[id] = 1;
   if (!settled) c_.facts.varies[id] = 1;

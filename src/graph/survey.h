@@ -6,6 +6,9 @@
 
 namespace pteron::graph {
 
+// Whether a value is there before the op that sets it now: a graph input, or what another op has set.
+bool is_set_again(const CompiledGraph& compiled, u32 op, ValueId id);
+
 // What the survey learns beyond CompiledGraph.
 struct Traffic {
   std::vector<std::vector<ValueId>> reads, writes;  // by op: what its dispatches bind

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // usage: differential_tests [--graphs N] [--seed S] [--shrink N] [gtest's options]
+#include "differential/hostile/opinion.h"
 #include "differential/options.h"
 
 #include <gtest/gtest.h>
@@ -45,5 +46,6 @@ int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   if (!pteron::differential::read_options(argc, argv))
     return std::puts("usage: differential_tests [--graphs N] [--seed S] [--shrink N]"), 2;
+  pteron::differential::start_reference();
   return RUN_ALL_TESTS();
 }

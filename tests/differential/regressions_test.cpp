@@ -33,5 +33,83 @@ TEST(Regressions, AGateOfBytesIsRefusedWithPassesToo) {
     EXPECT_NE(run_engine(b.program(), sample, options).error.find("must be floating-point"), std::string::npos);
 }
 
+Tensor counting(const Shape& shape) {
+  std::vector<f32> values(shape.numel());
+  for (size_t i = 0; i < values.size(); ++i) values[i] = f32(i + 1);
+  return tensor_of<f32>(DType::f32, shape, values);
+}
+
+// The placeholder was given its largest shape, and with it the value whose name it had: the cache got more of it.
+TEST(Regressions, AnArgumentGetsNoOtherShapeByBeingTheResult) {
+  const Shape most{1, 3, 1, 2}, now{1, 1, 1, 2}, all{1, 4, 1, 2};
+  GraphBuilder b;
+  const u32 value = b.input(b.tensor(DType::f32, most), true), y = b.tensor(DType::f32, all);
+  const u32 cache = b.constant<f32>(DType::f32, all, std::vector<f32>(8, 7));
+  b.op("update_cache.default", {value, cache, b.integer(0), value});
+  b.op("aten.neg.default", {cache, y});
+  b.output(y);
+  const Sample sample{b, {{{counting(now)}}, {{counting(most)}}}, true};
+  for (const LoadOptions& options : {LoadOptions(), test::without_passes()})
+    EXPECT_NE(run_engine(b.program(), sample, options).error.find("written over a tensor"), std::string::npos);
+}
+
+TEST(Regressions, ASliceOverWhatItIsCutFromIsRefusedWhereItIsShorter) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {4}), true);
+  b.op("aten.slice_copy.Tensor", {x, b.integer(0), b.integer(-3), b.null(), b.integer(1), b.tensor(DType::f32, {3})});
+  const u32 n = b.symint();
+  b.op("sym_size.int", {x, b.integer(0), n});
+  const u32 start = b.symint();
+  b.op("sub", {b.integer(4), n, start});
+  b.op("aten.slice_copy.Tensor", {x, b.integer(0), start, b.null(), b.integer(1), x});
+  b.output(x, true);
+  const Sample sample{b, {{{counting({4})}}, {{counting({3})}}}, true};
+  for (const LoadOptions& options : {LoadOptions(), test::without_passes()}) {
+    const EngineRun run = run_engine(b.program(), sample, options);
+    EXPECT_EQ(difference(run, expect(b.program(), sample, few_runs), true), "");
+    EXPECT_NE(run.error.find("written over a tensor"), std::string::npos) << run.error;
+  }
+}
+
+// The next step's input had the shape that the result had left behind, so what read it before was not planned again.
+TEST(Regressions, AnInputGetsNoOtherShapeFromWhatIsWrittenOverIt) {
+  const Shape most{2, 3};
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, most), true), z = b.input(b.tensor(DType::f32, most));
+  const u32 y = b.tensor(DType::f32, {1, 2, 3});
+  b.op("aten.unsqueeze_copy.default", {x, b.integer(0), y});
+  b.op("aten.neg.default", {z, x});
+  b.output(y, true);
+  const Sample sample{b, {{{counting({1, 3}), counting(most)}}, {{counting(most), counting(most)}}}, true};
+  const Sample same{b, {{{counting(most), counting(most)}}}, false};
+  for (const LoadOptions& options : {LoadOptions(), test::without_passes()}) {
+    EXPECT_NE(run_engine(b.program(), sample, options).error.find("written over a tensor"), std::string::npos);
+    EXPECT_EQ(difference(run_engine(b.program(), same, options), expect(b.program(), same, few_runs), false), "");
+  }
+}
+
+TEST(Regressions, ASymbolicIntegerIsSetOnce) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {4}), true), n = b.symint(), y = b.tensor(DType::f32, {4});
+  b.op("sym_size.int", {x, b.integer(0), n});
+  b.op("aten.full.default", {b.list({n}), b.integer(1), b.null(), b.null(), b.null(), b.null(), y});
+  b.op("sub", {b.integer(4), b.integer(1), n});
+  b.output(y, true);
+  const Sample sample{b, {{{counting({2})}}, {{counting({3})}}}, true};
+  for (const LoadOptions& options : {LoadOptions(), test::without_passes()})
+    EXPECT_NE(run_engine(b.program(), sample, options).error.find("set by two ops"), std::string::npos);
+}
+
+TEST(Regressions, WhatIsWrittenOverAConstantResultIsGoneInTheNextStep) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {2})), t = b.tensor(DType::f32, {2}), y = b.tensor(DType::f32, {2});
+  b.op("aten.full.default", {b.ints({2}), b.integer(1), b.null(), b.null(), b.null(), b.null(), t});
+  b.op("aten.neg.default", {t, y});
+  b.op("aten.sin.default", {x, t});
+  b.output(y);
+  b.output(t);
+  expect_agreement(b, {{{counting({2})}}, {{counting({2})}}});
+}
+
 }  // namespace
 }  // namespace pteron::differential
