@@ -65,8 +65,6 @@ struct MethodHandle {
 
 // A number of a JSON object, or `otherwise` if it has none of that name.
 f64 number(const Json& json, const char* name, f64 otherwise);
-// The same as a count: what is less than any counts as none, and what is too large as the largest.
-u32 count(const Json& json, const char* name, u32 otherwise);
 bool flag(const Json& json, const char* name, bool otherwise);
 std::string text(const Json& json, const char* name, std::string otherwise);
 
