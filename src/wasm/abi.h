@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The C interface of the WebAssembly module; its caller is web/src/engine.ts. Objects are pointers that the caller
+// The C interface of the WebAssembly module; web/src/module.ts calls it. Objects are pointers that the caller
 // releases, the engine last. A call that can fail answers `failed` (or no object) and leaves the error in the engine's
 // text, as {"kind", "message"}; calls that describe something leave that text, as JSON.
 #pragma once
