@@ -37,4 +37,9 @@ u32 GraphBuilder::output(u32 id, bool dynamic, std::optional<DType> host) {
   return id;
 }
 
+void GraphBuilder::clear_ends() {
+  graph.inputs.clear(), graph.outputs.clear();
+  inputs_.clear(), outputs_.clear();
+}
+
 }  // namespace pteron::format

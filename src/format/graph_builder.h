@@ -26,6 +26,8 @@ class GraphBuilder {
   // A graph input that the method takes as it is. `host` is the method's dtype if it differs from the graph's.
   u32 input(u32 id, bool dynamic = false, std::optional<DType> host = {});
   u32 output(u32 id, bool dynamic = false, std::optional<DType> host = {});
+  // Inputs and outputs are to be given anew.
+  void clear_ends();
 
   const GraphTensor& tensor_at(u32 id) const { return std::get<GraphTensor>(graph.values[id]); }
   // A method that is one call of this graph.

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What torch's goldens don't show: what the reference interpreter keeps, and what simple means to the shrinker.
+#include "differential/agreement.h"
 #include "differential/random/shrink.h"
 #include "differential/reference/program.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace pteron::differential {
 namespace {
@@ -69,6 +71,33 @@ TEST(Reference, AResultStaysWhenTheCacheThatItCameFromIsWritten) {
   reference::Method method(b.program());
   EXPECT_EQ(first(method, {floats({1, 1, 1, 1}, {10})}), (Floats{0, 8}));
   EXPECT_EQ(first(method, {floats({1, 1, 1, 1}, {11})}), (Floats{0, 1}));
+}
+
+// torch's CPU adds a product without rounding it first, shaders may not.
+TEST(Reference, ATermThatOverflowsOnItsOwnMayMakeASumInfinite) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {2})), times = b.input(b.tensor(DType::f32, {2}));
+  const u32 y = b.tensor(DType::f32, {2});
+  b.op("aten.add.Tensor", {x, times, b.number(3e38), y});
+  b.output(y);
+  const Sample sample{b, {{{floats({2}, {1e38f, 1e38f}), floats({2}, {-1.1875f, -0.75f})}}}};
+  const Expected expected = expect(b.program(), sample, few_runs);
+  EXPECT_TRUE(std::isinf(expected.slack[0][0].data[0]));
+  EXPECT_LT(expected.slack[0][0].data[1], 1e33);
+}
+
+TEST(Reference, AttentionOverWhatIsNoNumberIsNone) {
+  GraphBuilder b;
+  const u32 q = b.input(b.tensor(DType::f32, {1, 1, 2, 1})), v = b.input(b.tensor(DType::f32, {1, 1, 2, 1}));
+  const u32 mask = b.constant<u8>(DType::boolean, {2, 2}, {1, 1, 0, 0}), y = b.tensor(DType::f32, {1, 1, 2, 1});
+  b.op("aten.scaled_dot_product_attention.default",
+       {q, q, v, mask, b.number(0), b.boolean(false), b.null(), b.boolean(false), y});
+  b.output(y);
+  reference::Method method(b.program());
+  const Floats out = first(method, {floats({1, 1, 2, 1}, {1, 2}), floats({1, 1, 2, 1}, {NAN, 1})});
+  EXPECT_TRUE(std::isnan(out[0]));
+  const Floats masked = first(method, {floats({1, 1, 2, 1}, {1, 2}), floats({1, 1, 2, 1}, {3, 1})});
+  EXPECT_EQ(masked[1], 0);  // it sees no key
 }
 
 bool has(const Sample& sample, const char* name) {

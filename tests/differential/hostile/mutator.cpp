@@ -27,6 +27,7 @@ constexpr i64 integers[] = {0,
                             -(i64(1) << 40),
                             INT64_MIN + 1};
 constexpr f64 numbers[] = {0, -0.0, NAN, INFINITY, -INFINITY, 3e38, -3e38, 0.5, 1, -1, 0x1p31, 0x1p63};
+const std::string texts[] = {"none", "tanh", "floor", "trunc", "relu", "mean", "sum", "", std::string(1000, '%')};
 constexpr u32 sizes[] = {1, 0, 2, 3, 4, 5, 7, 8, 9, 16, 33, 1u << 16, 0x7FFFFFFF, 0xFFFFFFFF};
 constexpr u32 common_sizes = 11;
 constexpr DType dtypes[] = {DType::f32, DType::i32, DType::f16, DType::boolean,
@@ -36,16 +37,19 @@ constexpr DType dtypes[] = {DType::f32, DType::i32, DType::f16, DType::boolean,
 
 void Mutator::run() {
   static constexpr Mutation mutations[] = {
-      &Mutator::change_argument, &Mutator::change_scalar, &Mutator::change_shape,  &Mutator::write_in_place,
-      &Mutator::swap_arguments,  &Mutator::change_arity,  &Mutator::change_list,   &Mutator::share_results,
-      &Mutator::change_dtype,    &Mutator::change_name,   &Mutator::change_order,  &Mutator::repeat_call,
-      &Mutator::write_constant,  &Mutator::add_outputs,   &Mutator::change_output, &Mutator::nest_list,
-      &Mutator::repeat_input,    &Mutator::change_inputs, &Mutator::change_scalar, &Mutator::change_shape,
+      &Mutator::change_argument, &Mutator::change_scalar,  &Mutator::change_shape,  &Mutator::write_in_place,
+      &Mutator::swap_arguments,  &Mutator::change_arity,   &Mutator::change_list,   &Mutator::share_results,
+      &Mutator::change_dtype,    &Mutator::change_name,    &Mutator::change_order,  &Mutator::repeat_call,
+      &Mutator::write_constant,  &Mutator::add_outputs,    &Mutator::change_output, &Mutator::nest_list,
+      &Mutator::repeat_input,    &Mutator::change_inputs,  &Mutator::change_scalar, &Mutator::change_shape,
+      &Mutator::swap_results,    &Mutator::share_memory,   &Mutator::change_rank,   &Mutator::change_steps,
+      &Mutator::repeat_node,     &Mutator::write_in_place,
   };
   choices_.repeat(45, [&](u32 i) {
     (this->*choices_.of(mutations))();
     return i < 3;
   });
+  if (choices_.percent(85)) fit_ends();
 }
 
 format::GraphCall* Mutator::call() {
@@ -68,8 +72,13 @@ format::GraphValue Mutator::extreme() {
     case 3:
     case 4: return choices_.of(numbers);
     case 5: return std::monostate();
-    case 6: return choices_.percent(50) ? format::GraphValue(true) : format::GraphValue(std::string("none"));
-    case 7: return std::vector<i64>(choices_.below(10), choices_.of(integers));
+    case 6: return choices_.percent(50) ? format::GraphValue(true) : format::GraphValue(choices_.of(texts));
+    case 7: {
+      const u32 length = choices_.below(10), kind = choices_.below(4);
+      if (kind == 2) return std::vector<f64>(length, choices_.of(numbers));
+      if (kind == 3) return std::vector<bool>(length, true);
+      return std::vector<i64>(length, choices_.of(integers));
+    }
   }
 }
 
@@ -141,8 +150,9 @@ void Mutator::change_scalar() {
 void Mutator::change_list() {
   std::vector<u32> all;
   for (u32 id = 0; id < graph_.values.size(); ++id)
-    if (std::holds_alternative<std::vector<i64>>(graph_.values[id]) ||
-        std::holds_alternative<format::GraphValueList>(graph_.values[id]))
+    if (const auto& v = graph_.values[id]; std::holds_alternative<std::vector<i64>>(v) ||
+                                           std::holds_alternative<std::vector<f64>>(v) ||
+                                           std::holds_alternative<format::GraphValueList>(v))
       all.push_back(id);
   if (all.empty()) return change_scalar();
   const u32 id = all[choices_.below(u32(all.size()))];
@@ -154,6 +164,8 @@ void Mutator::change_list() {
   };
   if (auto* ints = std::get_if<std::vector<i64>>(&graph_.values[id]))
     change(*ints, [&] { return choices_.of(integers); });
+  else if (auto* reals = std::get_if<std::vector<f64>>(&graph_.values[id]))
+    change(*reals, [&] { return choices_.of(numbers); });
   else
     change(std::get<format::GraphValueList>(graph_.values[id]).items, [&] { return any_value(); });
   note(str("list ", id, " changes"));

@@ -37,11 +37,19 @@ class Mutator {
   void change_output();
   void repeat_input();
   void change_inputs();
+  void swap_results();
+  void share_memory();
+  void change_rank();
+  void change_steps();
+  void repeat_node();
 
   format::GraphCall* call();
   u32 any_value() { return choices_.below(u32(graph_.values.size())); }
   std::optional<u32> any_tensor();
   format::GraphValue extreme();
+  // The method's ends and what is given to it, as the graph is now; else most changes would be refused for that alone.
+  void fit_ends();
+  void fit(Tensor& given, u32 id, bool dynamic);
   void note(std::string what) { done_.push_back(std::move(what)); }
 
   Choices& choices_;

@@ -36,6 +36,7 @@ struct Attention {
   std::function<bool(i64 query, i64 key)> visible;
   const Array* mask;
   f64 scale;
+  f64 unseeing = NAN;  // the answer to a query that sees no key
 };
 
 Array attend(Call& op, const Attention& a, const Dims& dims, const Place& y_at) {
@@ -66,8 +67,9 @@ Array attend(Call& op, const Attention& a, const Dims& dims, const Place& y_at) 
         const f64 term = scores[size_t(key)] * a.v.data[size_t(a.v_at(batch, kv, key) + i)];
         sum += term, terms += std::abs(term);
       }
-      const f64 v = total == 0 ? NAN : sum / total;
-      y.data[size_t(y_at(batch, head, query) + i)] = op.noisy(v, terms / total, f64(a.keys) + 32 + 8 * largest);
+      const f64 v = total == 0 ? a.unseeing : sum / total;
+      y.data[size_t(y_at(batch, head, query) + i)] =
+          op.noisy(v, total == 0 ? 0 : terms / total, f64(a.keys) + 32 + 8 * largest);
     }
   });
   return y;
@@ -133,10 +135,8 @@ void sdpa(Call& op) {
   Dims dims = q.dims;
   dims.back() = v.dim(-1);
   const Array y = op.make(dims);
-  Array out = attend(op, a, dims, head_major(y, a.batches));
-  if (torchs)  // a query that sees no key
-    for (f64& v : out.data) v = std::isnan(v) ? 0 : v;
-  op.give(std::move(out));
+  if (torchs) a.unseeing = 0;
+  op.give(attend(op, a, dims, head_major(y, a.batches)));
 }
 
 // Turns pairs of elements of x [A, B, C, D] by the angles of `row_of(a, b, c)`. Elements beyond the tables stay.

@@ -13,7 +13,7 @@ const std::map<std::string_view, void (*)(Call&)>& rules() {
     for (const OpRules& family :
          {elementwise_rules, comparison_rules, movement_rules, indexing_rules, reduction_rules, norm_rules,
           matrix_rules, image_rules, resizing_rules, quantized_rules, attention_rules, symbol_rules, function_rules,
-          line_rules, scattering_rules, statistics_rules, code_rules})
+          line_rules, scattering_rules, statistics_rules, code_rules, coded_image_rules})
       for (const OpRule& rule : family) out.emplace(rule.name, rule.run);
     return out;
   }();

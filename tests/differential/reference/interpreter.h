@@ -95,6 +95,6 @@ struct OpRule {
 using OpRules = std::span<const OpRule>;
 extern const OpRules elementwise_rules, comparison_rules, movement_rules, indexing_rules, reduction_rules, norm_rules,
     matrix_rules, image_rules, resizing_rules, quantized_rules, attention_rules, symbol_rules, function_rules,
-    line_rules, scattering_rules, statistics_rules, code_rules;
+    line_rules, scattering_rules, statistics_rules, code_rules, coded_image_rules;
 
 }  // namespace pteron::reference

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace pteron::reference {
 
@@ -19,6 +20,8 @@ class Noise {
   // those.
   f64 operator()(f64 value, f64 scale, f64 steps) {
     if (kind_ == none || !std::isfinite(value)) return value;
+    // Terms that overflow on their own may make everything infinite, although they cancel out.
+    if (scale > f64(std::numeric_limits<f32>::max())) return sign() * INFINITY;
     // Numbers below the smallest normal one may become 0.
     const f64 least = value != 0 && std::abs(value) < 0x1p-102 ? 0x1p-126 : 0;
     const f64 off = sign() * std::max(steps * scale * 0x1p-24, least);
