@@ -85,4 +85,5 @@ add_custom_command(
     -P ${CMAKE_SOURCE_DIR}/cmake/commit.cmake
   DEPENDS ${head} ${CMAKE_SOURCE_DIR}/cmake/commit.cmake
   VERBATIM)
+add_custom_target(pteron_commit DEPENDS ${PTERON_GENERATED}/commit.h)
 target_sources(pteron_cli PRIVATE ${PTERON_GENERATED}/commit.h)

@@ -197,10 +197,13 @@ class Backend final : public runtime::BackendInterface {
   Options defaults_;
 };
 
-// Lives until the process ends: programs may be destroyed later than this library's own statics.
+// Lives until the process ends: programs may be destroyed later than this library's own statics. That there is no
+// memory for it while a library is loaded can't be handled by anybody.
+// NOLINTBEGIN(bugprone-throwing-static-initialization)
 Backend* const backend = new Backend;
-[[maybe_unused]] const runtime::Error registered[] = {runtime::register_backend({backend_id.data(), backend}),
-                                                      runtime::register_backend({own_backend_id.data(), backend})};
+[[maybe_unused]] const runtime::Error registered[] = {runtime::register_backend({backend_id, backend}),
+                                                      runtime::register_backend({own_backend_id, backend})};
+// NOLINTEND(bugprone-throwing-static-initialization)
 
 }  // namespace
 }  // namespace pteron::et

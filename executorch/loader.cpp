@@ -74,7 +74,7 @@ class Loader {
     }
     if (number >= sources_.size()) sources_.resize(number + 1);
     if (!sources_[number]) {
-      auto data = named_data_->get_data(name.c_str());
+      auto data = named_data_->get_data(name);
       if (!data.ok())
         return not_found("named data '", key, "' is not there (ExecuTorch error ", u32(data.error()), ")");
       sources_[number] = std::make_shared<LentSource>(std::move(data.get()), name);

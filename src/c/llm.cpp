@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Language models of the C interface.
-#include "c/llm_options.h"
 #include "c/options.h"
+#include "llm/generation_options.h"
 
 #include <pteron/encoder.h>
 #include <pteron/generation.h>
@@ -54,6 +54,15 @@ Result<std::string> render(const LanguageModel& model, const char* messages) {
   const auto spelled = [&](std::optional<u32> id) { return id ? tokenizer.token(*id).value_or("") : ""; };
   return model.chat_template()->render(
       {.messages = messages, .bos_token = spelled(tokenizer.bos()), .eos_token = spelled(tokenizer.eos())});
+}
+
+Result<GenerationOptions> read_generation(const char* json) {
+  GenerationOptions out;
+  if (!json) return out;
+  TRY(const Json root, within(Json::parse(json), "the options"));
+  if (!root.object()) return invalid("the options must be a JSON object");
+  for (const auto& [name, value] : root.members()) TRY_DO(set_option(out, name, value));
+  return out;
 }
 
 Status next(pteron_session& session, pteron_piece& out) {
@@ -178,7 +187,7 @@ pteron_status pteron_session_start(pteron_session* session, const uint32_t* prom
                                    pteron_error** error) {
   return call(error, [&]() -> Status {
     TRY_DO(require(session && (prompt || count == 0), "an argument"));
-    TRY(GenerationOptions generation, c::read_generation(options));
+    TRY(GenerationOptions generation, read_generation(options));
     session->answer.reset();
     TRY(Generation answer,
         Generation::start(session->model, session->session, {prompt, prompt + count}, std::move(generation)));

@@ -6,11 +6,11 @@
 #include "cli/cli.h"
 #include "cli/costs.h"
 #include "cli/meter.h"
+#include "cli/print_json.h"
 #include "cli/tuning.h"
 #include "cli/workload.h"
 
 #include <commit.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -199,7 +199,7 @@ Status run(const Options& options) {
   report["gpu_buffer_mb"] = f64(device.usage().peak_buffer_bytes) * 1e-6;
   report["peak_rss_mb"] = f64(os::peak_resident_bytes()) * 1e-6;
   if (options.json)
-    std::printf("%s\n", report.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    print_json(report);
   else
     print_report(report);
   return {};

@@ -3,8 +3,7 @@
 
 #include "base/path.h"
 #include "cli/cli.h"
-
-#include <nlohmann/json.hpp>
+#include "cli/print_json.h"
 
 #include <chrono>
 #include <cstdio>
@@ -64,19 +63,17 @@ class OutputFile {
 
 void print_report(const Options& options, const convert::Report& report, f64 seconds) {
   if (options.json) {
-    std::printf("%s\n", nlohmann::json{{"file", options.output},
-                                       {"name", report.name},
-                                       {"architecture", report.architecture},
-                                       {"layers", report.layers},
-                                       {"vocab_size", report.vocabulary},
-                                       {"max_context_len", report.context},
-                                       {"max_seq_len", report.max_seq_len},
-                                       {"tensors", report.tensors},
-                                       {"constant_bytes", report.constant_bytes},
-                                       {"file_bytes", report.file_bytes},
-                                       {"seconds", seconds}}
-                            .dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
-                            .c_str());
+    print_json(nlohmann::json{{"file", options.output},
+                              {"name", report.name},
+                              {"architecture", report.architecture},
+                              {"layers", report.layers},
+                              {"vocab_size", report.vocabulary},
+                              {"max_context_len", report.context},
+                              {"max_seq_len", report.max_seq_len},
+                              {"tensors", report.tensors},
+                              {"constant_bytes", report.constant_bytes},
+                              {"file_bytes", report.file_bytes},
+                              {"seconds", seconds}});
     return;
   }
   std::vector<std::string> types;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/cli.h"
-
-#include <nlohmann/json.hpp>
+#include "cli/print_json.h"
 
 #include <cstdio>
 
@@ -41,7 +40,7 @@ void add_devices(Command& app, int& exit_code) {
           human_bytes(a.max_binding_bytes).c_str());
     }
     if (common->json)
-      std::printf("%s\n", list.dump(2).c_str());
+      print_json(list);
     else if (adapters->empty())
       exit_code = report({ErrorKind::not_found,
                           "no GPU was found; install a Vulkan driver (mesa-vulkan-drivers has a software one)",

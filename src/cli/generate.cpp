@@ -2,6 +2,7 @@
 #include "base/os.h"
 #include "cli/editor/terminal.h"
 #include "cli/language.h"
+#include "cli/print_json.h"
 
 #include <cstdio>
 #include <iostream>
@@ -46,7 +47,7 @@ Status finish(Generation& answer, const Session& session, const Device& device, 
     nlohmann::json report = narrator.report(answer, session);
     report["adapter"] = device.adapter().name;
     report["seed"] = *options.seed;
-    std::printf("%s\n", report.dump(2).c_str());
+    print_json(report);
     return {};
   }
   std::printf("%s\n", ids ? join(answer.tokens(), " ").c_str() : "");

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/info.h"
 #include "cli/costs.h"
+#include "cli/print_json.h"
 #include "graph/pass.h"
 
 #include <pteron/inspect.h>
-
-#include <nlohmann/json.hpp>
 
 #include <cstdio>
 
@@ -160,7 +159,7 @@ int run(const Options& options) {
                          options.cost ? std::optional(options.step) : std::nullopt);
   if (!program) return report(program.error());
   if (options.json)
-    std::printf("%s\n", to_json(*program).dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    print_json(to_json(*program));
   else
     print_report(options.model, *program);
   for (const MethodReport& method : program->methods)

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/path.h"
 #include "cli/info.h"
+#include "cli/print_json.h"
 #include "cli/tuning.h"
 #include "format/data_source.h"
 #include "format/npy.h"
-
-#include <nlohmann/json.hpp>
 
 #include <chrono>
 #include <cstdio>
@@ -102,10 +101,7 @@ Status run(const Options& options) {
     list.push_back(std::move(entry));
   }
   if (options.json)
-    std::printf("%s\n",
-                nlohmann::json{{"outputs", list}, {"milliseconds", ms}, {"dispatches", method.stats().dispatches}}
-                    .dump(2)
-                    .c_str());
+    print_json(nlohmann::json{{"outputs", list}, {"milliseconds", ms}, {"dispatches", method.stats().dispatches}});
   else
     std::fprintf(stderr, "%.3f ms per run, %u dispatches\n", ms, method.stats().dispatches);
   return {};

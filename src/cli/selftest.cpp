@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "selftest/selftest.h"
 #include "cli/cli.h"
-
-#include <nlohmann/json.hpp>
+#include "cli/print_json.h"
 
 #include <cstdio>
 
@@ -38,7 +37,7 @@ Result<bool> run(const Options& options) {
         {{"name", outcome.name}, {"kernels", outcome.kernels}, {"worst", outcome.worst}, {"problem", outcome.problem}});
   });
   if (options.json)
-    std::printf("%s\n", nlohmann::json({{"trials", list}, {"untried", summary.untried}}).dump(2).c_str());
+    print_json(nlohmann::json{{"trials", list}, {"untried", summary.untried}});
   else
     std::printf("%u passed, %u failed on %s\n", summary.passed, summary.failed, device.adapter().name.c_str());
   return summary.failed == 0;

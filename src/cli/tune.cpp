@@ -2,11 +2,10 @@
 // Runs a program once with each kernel that could do the work of another, and remembers which is the fastest for which
 // shape.
 #include "cli/cli.h"
+#include "cli/print_json.h"
 #include "cli/tuning.h"
 #include "cli/workload.h"
 #include "ops/routes.h"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -181,10 +180,7 @@ Status run(const Options& options) {
   for (const Family& family : families(device.adapter())) TRY_DO(tune_family(options, load, family, routes, measured));
   TRY(const std::string path, save_tuning({options.model, device.adapter(), routes}));
   if (options.json)
-    std::printf("%s\n",
-                Json{{"adapter", device.adapter().name}, {"file", path}, {"shapes", measured}, {"routes", routes}}
-                    .dump(2, ' ', false, Json::error_handler_t::replace)
-                    .c_str());
+    print_json(Json{{"adapter", device.adapter().name}, {"file", path}, {"shapes", measured}, {"routes", routes}});
   else
     print_report(measured, routes, path);
   return {};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What this build is made of.
 #include "cli/cli.h"
+#include "cli/print_json.h"
 #include "gpu/native/native.h"
 
 #include <commit.h>
-#include <nlohmann/json.hpp>
 
 #include <cstdio>
 
@@ -35,7 +35,7 @@ void add_version(Command& app, int&) {
     if (const std::string commit = PTERON_COMMIT; !commit.empty()) out["commit"] = commit;
     out["webgpu"] = gpu::implementation();
     out["compiler"] = compiler;
-    std::printf("%s\n", out.dump(2).c_str());
+    print_json(out);
   });
 }
 

@@ -91,6 +91,7 @@ Status DecoderBatch::step(u32 position) {
   const TensorView inputs[] = {{DType::i64, Shape{1, 1}, std::as_bytes(std::span(&token, 1))},
                                {DType::i64, Shape{1}, std::as_bytes(std::span(&at, 1))}};
   std::vector<Batch::Lane> lanes;
+  lanes.reserve(methods_.size());
   for (Method& method : methods_) lanes.push_back({&method, inputs, {u32(method.info().outputs.size() - 1)}});
   TRY_DO(batch_.begin(lanes));
   TRY_DO(batch_.finish());

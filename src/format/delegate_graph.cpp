@@ -10,11 +10,9 @@ namespace {
 constexpr u64 no_offset = UINT64_MAX;
 
 Result<DType> dtype_of(i8 datatype) {
-  static constexpr DType table[] = {DType::boolean, DType::u8,  DType::i8,  DType::i32,
-                                    DType::f16,     DType::f32, DType::f64, DType::i64};
-  if (datatype < 0 || datatype >= i8(std::size(table)))
+  if (datatype < 0 || datatype >= i8(std::size(graph_dtypes)))
     return invalid("a tensor has the unknown data type ", int(datatype));
-  return table[datatype];
+  return graph_dtypes[datatype];
 }
 
 Result<GraphTensor> read_tensor(const fb::vk::Tensor& tensor, u32 constant_count) {

@@ -24,6 +24,10 @@ constexpr u64 delegate_header_bytes = 30;
 Result<DelegateHeader> read_delegate_header(Bytes head, u64 blob_size);
 inline Result<DelegateHeader> read_delegate_header(Bytes blob) { return read_delegate_header(blob, blob.size()); }
 
+// The number of a type in a file is its place here.
+constexpr DType graph_dtypes[] = {DType::boolean, DType::u8,  DType::i8,  DType::i32,
+                                  DType::f16,     DType::f32, DType::f64, DType::i64};
+
 struct GraphTensor {
   DType dtype = DType::f32;
   Shape shape;        // upper bounds

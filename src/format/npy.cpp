@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 
@@ -11,14 +12,14 @@ namespace {
 
 constexpr char magic[] = "\x93NUMPY";
 
+struct Name {
+  std::string_view text;
+  DType dtype;
+};
+constexpr Name names[] = {{"|b1", DType::boolean}, {"|u1", DType::u8},  {"|i1", DType::i8},  {"<i4", DType::i32},
+                          {"<i8", DType::i64},     {"<f2", DType::f16}, {"<f4", DType::f32}, {"<f8", DType::f64}};
+
 Result<DType> dtype_of(std::string_view descr) {
-  struct Name {
-    std::string_view text;
-    DType dtype;
-  };
-  static constexpr Name names[] = {{"|b1", DType::boolean}, {"|u1", DType::u8},  {"|i1", DType::i8},
-                                   {"<i4", DType::i32},     {"<i8", DType::i64}, {"<f2", DType::f16},
-                                   {"<f4", DType::f32},     {"<f8", DType::f64}};
   for (const Name& n : names)
     if (descr == n.text || (n.text[0] == '|' && descr.size() == 3 && descr.substr(1) == n.text.substr(1)))
       return n.dtype;
@@ -26,19 +27,7 @@ Result<DType> dtype_of(std::string_view descr) {
                      "' is not one of bool, uint8, int8, int32, int64, float16, float32, float64 (little-endian)");
 }
 
-std::string_view descr_of(DType t) {
-  switch (t) {
-    case DType::boolean: return "|b1";
-    case DType::u8: return "|u1";
-    case DType::i8: return "|i1";
-    case DType::i32: return "<i4";
-    case DType::i64: return "<i8";
-    case DType::f16: return "<f2";
-    case DType::f32: return "<f4";
-    case DType::f64: return "<f8";
-  }
-  return "";
-}
+std::string_view descr_of(DType t) { return std::ranges::find(names, t, &Name::dtype)->text; }
 
 // The text after `'key':` in the header's Python dictionary.
 Result<std::string_view> field(std::string_view header, std::string_view key) {

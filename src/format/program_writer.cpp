@@ -4,6 +4,7 @@
 #include "program_generated.h"
 #include "vk_graph_generated.h"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
@@ -20,18 +21,12 @@ constexpr u64 header_bytes = 32;
 
 u64 align(u64 n, u64 to) { return (n + to - 1) / to * to; }
 
-i8 graph_datatype(DType t) {
-  switch (t) {
-    case DType::boolean: return 0;
-    case DType::u8: return 1;
-    case DType::i8: return 2;
-    case DType::i32: return 3;
-    case DType::f16: return 4;
-    case DType::f32: return 5;
-    case DType::f64: return 6;
-    case DType::i64: return 7;
-  }
-  return 5;
+i8 graph_datatype(DType t) { return i8(std::ranges::find(graph_dtypes, t) - graph_dtypes); }
+
+i8 scalar_type_of(DType t) {
+  i8 out = 0;
+  while (dtype_of_scalar_type(out) != t) ++out;
+  return out;
 }
 
 template <class To, class From>
@@ -250,12 +245,6 @@ void put(std::vector<std::byte>& out, u64 at, T value) {
 }
 
 }  // namespace
-
-i8 scalar_type_of(DType t) {
-  for (i8 i = 0; i < 30; ++i)
-    if (dtype_of_scalar_type(i) == t) return i;
-  return 6;
-}
 
 NamedBlob named_blob(std::string key, std::vector<std::byte> bytes) {
   const u64 size = bytes.size();

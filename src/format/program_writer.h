@@ -44,6 +44,4 @@ MethodDraft delegate_method(std::string name, const DelegateGraph& graph, const 
 // A method without instructions that returns numbers, such as get_vocab_size.
 MethodDraft constant_method(std::string name, std::vector<ProgramValue> values);
 
-i8 scalar_type_of(DType t);
-
 }  // namespace pteron::format

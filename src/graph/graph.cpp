@@ -174,7 +174,6 @@ Result<u32> Graph::first_taken_output(size_t arguments) const {
   return u32(inputs.size() + file_outputs - arguments);
 }
 
-bool Graph::is_output(ValueId id) const { return std::find(outputs.begin(), outputs.end(), id) != outputs.end(); }
 bool Graph::is_input(ValueId id) const { return std::find(inputs.begin(), inputs.end(), id) != inputs.end(); }
 
 std::string describe(const Op& op) { return str("op ", op.position, " ", op.name); }

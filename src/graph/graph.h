@@ -85,7 +85,6 @@ struct Graph {
   // A call gives the inputs, then takes outputs: all, or fewer, and then the first ones are updated buffers that nobody
   // takes. The output that it takes first; an error if a call with so many arguments does not fit.
   Result<u32> first_taken_output(size_t arguments) const;
-  bool is_output(ValueId id) const;
   bool is_input(ValueId id) const;
 };
 

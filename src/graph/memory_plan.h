@@ -32,12 +32,11 @@ struct MemoryPlan {
   // In bytes, by class. What an instance and the program as a whole will have on the GPU.
   u64 weights = 0;      // constants, shared
   u64 state = 0;        // KV caches and the like, per instance
-  u64 pristine = 0;     // initial values of states that do not start at zero, shared
   u64 activations = 0;  // pools, per instance
   u64 scratch = 0;      // part of activations that only scratch memory made necessary
   u64 arena = 0;        // parameters and small inputs, per instance
   u64 staging = 0;      // to read outputs back, per instance
-  u64 total() const { return weights + state + pristine + activations + arena + staging; }
+  u64 total() const { return weights + state + activations + arena + staging; }
 };
 
 constexpr u64 placement_alignment = 256;  // WebGPU's default for binding offsets

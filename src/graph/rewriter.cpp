@@ -127,13 +127,14 @@ bool Rewriter::can_move(u32 op, u32 to, std::span<const u32> together) const {
   return true;
 }
 
-// Would the op, later, find what it finds at its place?
+// Would the op, later, find what it finds at its place? What updates something can't be done twice.
 bool Rewriter::can_repeat(u32 op, u32 at) const {
   if (op >= at) return false;
   return std::ranges::all_of(effects_.of(op), [&](const Use& use) {
-    return use.writes() || std::ranges::none_of(effects_.touching(use.value), [&](u32 other) {
-             return other > op && other <= at && effects_.writes(other, use.value);
-           });
+    if (use.writes()) return !use.updates();
+    return std::ranges::none_of(effects_.touching(use.value), [&](u32 other) {
+      return other > op && other <= at && effects_.writes(other, use.value);
+    });
   });
 }
 

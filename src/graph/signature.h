@@ -91,7 +91,7 @@ struct Parser {
     constexpr std::string_view names[] = {"tensor", "tensors", "maybe_tensors", "int",    "number", "flag",
                                           "text",   "ints",    "numbers",       "symint", "any"};
     const std::string_view name = word();
-    for (u8 i = 0; i < std::size(names); ++i)
+    for (size_t i = 0; i < std::size(names); ++i)
       if (names[i] == name) return Kind(i);
     signature_is_malformed();
     return {};
@@ -117,7 +117,7 @@ struct Parser {
     if (!rest.empty() && rest.front() == 'e') {
       rest.remove_prefix(1);
       if (!take("-")) signature_is_malformed();
-      for (f64 exponent = number(); exponent > 0; --exponent) scale *= 10;
+      for (int exponent = int(number()); exponent > 0; --exponent) scale *= 10;
     }
     return (negative ? -digits : digits) / scale;
   }
@@ -134,7 +134,7 @@ struct Parser {
   constexpr Parameter parameter() {
     constexpr std::string_view roles[] = {"", "", "inout ", "cache ", "shape ", "host "};
     Parameter p;
-    for (u8 i = u8(Role::inout); i < std::size(roles); ++i)
+    for (size_t i = size_t(Role::inout); i < std::size(roles); ++i)
       if (take(roles[i])) p.role = Role(i);
     p.name = word();
     p.optional = take("?");

@@ -129,6 +129,11 @@ Status pack_channels_last(const Packing& self, Bytes rows, u64, MutableBytes out
   return {};
 }
 
+Gemm::Depthwise depthwise(const Conv& conv, ConvColumns columns) {
+  if (columns == ConvColumns::strips) return Gemm::by_strips;
+  return columns == ConvColumns::image && conv.depthwise() ? Gemm::by_quads : Gemm::none_of_it;
+}
+
 // In the file a filter is [OC, IC / groups, taps], transposed [IC, OC / groups, taps]. Constants are repacked so that
 // four channels of a tap are one load. Where columns are unfolded, a tap of a channel is a channel.
 void set_filter(Gemm& gemm, Plan& op, const Conv& conv, const TensorArg& w, ConvColumns columns) {
@@ -141,7 +146,7 @@ void set_filter(Gemm& gemm, Plan& op, const Conv& conv, const TensorArg& w, Conv
   g.a_step = conv.transposed ? out * taps : taps;
   g.a_section = 1;
   const bool as_it_is = taps == 1 && in % 4 == 0 && !conv.transposed;
-  const bool by_tap = columns == ConvColumns::image && conv.depthwise();
+  const bool by_tap = depthwise(conv, columns) != Gemm::none_of_it;
   if (by_tap || in == 0 || !(op.bytes_are_fixed(w) || as_it_is)) {
     gemm.bind("a", w);
     return gemm.dense_a(Gemm::none);
@@ -190,7 +195,7 @@ Status convolution(Plan& op) {
   set_filter(gemm, op, conv, w, columns);
   gemm.bind_if("bias", bias);
   if (op.entry().detail == "clamp") gemm.clamp(f32(op.number(9)), f32(op.number(10)));
-  return gemm.run(y, columns == ConvColumns::image && conv.depthwise());
+  return gemm.run(y, depthwise(conv, columns));
 }
 
 }  // namespace

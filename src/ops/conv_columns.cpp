@@ -66,10 +66,20 @@ Result<Operand> lay_out(Plan& op, const Conv& conv, const TensorArg& x, bool unf
   return out;
 }
 
+// Strips are as wide as eight results.
+Result<ConvColumns> choose_depthwise(Plan& op, const Conv& conv, const TensorArg& x) {
+  if (conv.volume || conv.x.stride > 2 || conv.x.dilation > 1 || !op.branch(conv.x.out >= 8)) return ConvColumns::image;
+  TRY(const std::string_view route,
+      choose_route(op, "depthwise",
+                   {conv.y.out, conv.taps(), conv.x.out, conv.images * conv.groups, op.shape_is_fixed(x)}));
+  return route == "strips" ? ConvColumns::strips : ConvColumns::image;
+}
+
 }  // namespace
 
 Result<ConvColumns> choose_columns(Plan& op, const Conv& conv, const TensorArg& x) {
-  if (conv.transposed || conv.group_in() == 0 || (conv.depthwise() && conv.group_out() == 1)) return ConvColumns::image;
+  if (conv.transposed || conv.group_in() == 0) return ConvColumns::image;
+  if (conv.depthwise() && conv.group_out() == 1) return choose_depthwise(op, conv, x);
   const u32 columns = conv.z.out * conv.y.out * conv.x.out;
   if (looks_at_itself(conv) && !conv.depthwise() && in_fours(op, columns, op.shape_is_fixed(x)))
     return ConvColumns::plane;
@@ -88,6 +98,11 @@ Status set_columns(Gemm& gemm, Plan& op, const Conv& conv, const TensorArg& x, C
     return {};
   }
   set_sizes(gemm, conv);
+  if (columns == ConvColumns::strips) {
+    gemm.bind("b", x);
+    gemm.number("APART", u32(conv.x.stride));
+    return {};
+  }
   if (columns == ConvColumns::plane) {
     g.b_column = 1;
     gemm.bind("b", x);

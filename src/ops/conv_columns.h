@@ -10,6 +10,7 @@ namespace pteron::ops {
 // What the product's columns are read from.
 enum class ConvColumns : u8 {
   image,      // as it is, number by number
+  strips,     // as it is, line by line: filters that look at one channel each
   plane,      // as it is, four neighbours at a time: a position looks at itself alone
   positions,  // laid out by pixels, channels last
   unfolded,   // laid out by results, with all that a filter looks at: for few channels

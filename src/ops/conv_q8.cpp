@@ -60,7 +60,7 @@ Status convolve(Plan& op) {
   gemm.bind_if("bias", bias);
   TRY_DO(gemm.quantize(6, 7, 14 + after));
   if (y.numel() == 0) return {};
-  return gemm.run(y, conv.depthwise());
+  return gemm.run(y, conv.depthwise() ? Gemm::by_quads : Gemm::none_of_it);
 }
 
 constexpr OpFamily conv_q8{

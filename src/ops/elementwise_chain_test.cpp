@@ -81,7 +81,9 @@ TEST(ElementwiseChain, TakesConditions) {
   EXPECT_TRUE(std::isnan(fused.values[2]));
   for (u32 i = 0; i < 35; ++i) {
     const f32 x = inputs[0].as<f32>()[i], slope = inputs[1].as<f32>()[i / 7];
-    if (i != 2) EXPECT_EQ(fused.values[i], x > 0 ? x : slope * x) << "element " << i;
+    if (i != 2) {
+      EXPECT_EQ(fused.values[i], x > 0 ? x : slope * x) << "element " << i;
+    }
   }
 }
 

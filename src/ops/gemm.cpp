@@ -19,6 +19,10 @@ u64 tiles(const GemmParams& g, u32 rows, u32 columns) {
   return u64(g.batches) * ceil_div(g.rows, rows) * ceil_div(g.columns, columns);
 }
 
+u64 strips(const GemmParams& g, u32 width) {
+  return u64(g.batches) * g.rows * (g.columns / g.out_width) * ceil_div(g.out_width, width);
+}
+
 }  // namespace
 
 // How a kernel divides the results.
@@ -28,6 +32,7 @@ struct Gemm::Tiling {
   u32 row_blocks, column_blocks;  // of four, per thread
   u32 workgroup;                  // threads, where a thread has a tile of its own
   bool same_rows = false;         // the threads of a workgroup have neighbouring tiles of the same rows
+  bool in_lines = false;          // no tile reaches over the end of a line of an image
 
   u32 tile_rows() const { return std::max(1u, 4 * row_blocks); }
   u32 tile_columns() const { return 4 * column_blocks; }
@@ -37,7 +42,8 @@ const Gemm::Tiling Gemm::tilings[] = {
     {"row", kernels::gemm_registers, 0, 2, 16},         {"tile8", kernels::gemm_registers, 2, 2, 16},
     {"tile4", kernels::gemm_registers, 1, 1, 16},       {"split", kernels::gemm_split, 0, 1, 0},
     {"shared", kernels::gemm_shared, 16, 16, 0},        {"lanes8", kernels::gemm_subgroups, 4, 2, 8, true},
-    {"lanes4", kernels::gemm_subgroups, 4, 1, 8, true},
+    {"lanes4", kernels::gemm_subgroups, 4, 1, 8, true}, {"tall8", kernels::gemm_subgroups, 8, 2, 8, true},
+    {"tall4", kernels::gemm_subgroups, 8, 1, 8, true},
 };
 
 Result<i32> zero_point(Plan& op, u32 arg) {
@@ -102,7 +108,7 @@ Result<const Gemm::Tiling*> Gemm::choose() const {
   return found;
 }
 
-Status Gemm::run(const TensorArg& y, bool depthwise) {
+Status Gemm::run(const TensorArg& y, Depthwise depthwise) {
   REQUIRE_SUPPORTED(op_, y.max().numel() <= UINT32_MAX, "a result of shape ", y.max(),
                     " has more elements than 32 bits can count");
   params.steps = ceil_div(params.depth, 4);
@@ -114,8 +120,9 @@ Status Gemm::run(const TensorArg& y, bool depthwise) {
       .use("finish");
   for (u32 i = 0; i < std::size(optional_inputs); ++i)
     if ((bound_ >> i & 1) == 0) spec_.absent_input(optional_inputs[i].name, optional_inputs[i].absent);
-  static constexpr Tiling by_channel{"", kernels::gemm_depthwise, 0, 1, 64};
-  if (depthwise) return dispatch(y, by_channel);
+  static constexpr Tiling quads{"", kernels::gemm_depthwise, 0, 1, 64};
+  static constexpr Tiling lines{"", kernels::gemm_strips, 0, 2, 64, false, true};
+  if (depthwise != none_of_it) return dispatch(y, depthwise == by_quads ? quads : lines);
   TRY(const Tiling* tiling, choose());
   return dispatch(y, *tiling);
 }
@@ -159,8 +166,8 @@ Status Gemm::dispatch_parts(const Tiling& tiling, const Operand& y, DType dtype)
     if (part < params.width)
       operands_[weight_at_] = {whole.kind, whole.index, first * row_bytes, (part * row_bytes + 15) / 16 * 16};
     const bool in_groups = tiling.workgroup == 0 || tiling.same_rows;
-    const u64 count =
-        tiles(params, tiling.tile_rows(), tiling.tile_columns() * (tiling.same_rows ? tiling.workgroup : 1));
+    const u32 width = tiling.tile_columns() * (tiling.same_rows ? tiling.workgroup : 1);
+    const u64 count = tiling.in_lines ? strips(params, width) : tiles(params, tiling.tile_rows(), width);
     op_.note_operations(2 * part * params.rows * params.batches * depth);
     TRY_DO(op_.dispatch({tiling.kernel, spec_}, std::span(operands_).first(count_),
                         std::as_bytes(std::span(&params, 1)),

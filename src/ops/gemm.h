@@ -41,6 +41,7 @@ class Gemm {
   // B is a weight with `row_bytes` bytes per column of y, split over several bindings if it is too large for one.
   void bind_weight(const TensorArg& weight, u64 row_bytes);
   void flag(std::string_view name, bool value) { spec_.flag(name, value); }
+  void number(std::string_view name, u32 value) { spec_.num(name, value); }
   void use(std::string_view snippet) { spec_.use(snippet); }
 
   // A is a tensor, bound as "a", or B one, bound as "b", with strides in `params`. Quads: four neighbouring k (or
@@ -57,8 +58,11 @@ class Gemm {
   // are.
   Status quantize(u32 scale, u32 zero, u32 activation);
 
-  // `y` has been resized, and `params` tells rows, columns, batches, depth and strides. `depthwise`: the depth is 1.
-  Status run(const TensorArg& y, bool depthwise = false);
+  // How filters that look at one channel each (the depth is 1) are run, if these are such.
+  enum Depthwise : u8 { none_of_it, by_quads, by_strips };
+
+  // `y` has been resized, and `params` tells rows, columns, batches, depth and strides.
+  Status run(const TensorArg& y, Depthwise depthwise = none_of_it);
 
  private:
   struct Tiling;

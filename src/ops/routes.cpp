@@ -10,11 +10,18 @@ u64 tiles(const Work& w, u32 rows, u32 columns) {
   return u64(w.batches) * ceil_div(w.rows, rows) * ceil_div(w.columns, columns);
 }
 
+// Few of the rows that tiles of 32 make are thrown away.
+bool in_tall_tiles(const Work& w) { return w.rows % 32 == 0 || w.rows > 256; }
+
 // A software adapter is a processor: it wants few threads that keep much in registers, and no barriers. A GPU wants
 // many threads that share what they load.
 constexpr Route table[] = {
-    // The matrix-product family (gemm.h).
+    // The matrix-product family (gemm.h). Software adapters don't say how wide subgroups are. SwiftShader, whose four
+    // lanes gain little and whose compiler takes long for large kernels, is the one without half precision.
     {"gemm", "row", Route::cpu, false, [](const Work& w) { return w.rows <= 2; }},
+    {"gemm", "tall8", Route::cpu, true,
+     [](const Work& w) { return in_tall_tiles(w) && (w.columns > 192 || w.columns % 64 == 0); }, true},
+    {"gemm", "tall4", Route::cpu, true, [](const Work& w) { return in_tall_tiles(w) && w.columns > 8; }, true},
     {"gemm", "lanes8", Route::cpu, true,
      [](const Work& w) { return w.rows > 8 && (w.columns > 192 || w.columns % 64 == 0); }},
     {"gemm", "lanes4", Route::cpu, true, [](const Work& w) { return w.rows > 8 && w.columns > 8; }},
@@ -27,10 +34,11 @@ constexpr Route table[] = {
     {"conv", "unfolded", Route::any, false, [](const Work& w) { return w.rows > 8 && w.depth <= 2; }},
     {"conv", "positions", Route::cpu, false, [](const Work& w) { return w.rows > 4; }},
     {"conv", "image", Route::any, false, nullptr},
+    // Convolutions whose filters look at one channel each (conv_columns.h); a row is a line of the result.
+    {"depthwise", "strips", Route::cpu, false, [](const Work&) { return true; }},
+    {"depthwise", "quads", Route::any, false, nullptr},
     // Linears with 4-bit weights in tiles (linear_q4.h).
     {"linear_q4", "lines", Route::gpu, false, [](const Work&) { return true; }},
-    // Software adapters don't say how wide subgroups are. SwiftShader, whose four lanes gain little and take long to
-    // compile, is the one without half precision.
     {"linear_q4", "subgroups", Route::cpu, true, [](const Work& w) { return w.rows > 1; }, true},
     {"linear_q4", "registers", Route::any, false, nullptr},
     // Attention (attention.h).

@@ -26,7 +26,7 @@ struct LoadedMethod {
 };
 
 // The ids under which delegates for this engine stand in files: ExecuTorch's own partitioner's and PteronPartitioner's.
-constexpr std::string_view backend_id = "VulkanBackend", own_backend_id = "PteronBackend";
+constexpr char backend_id[] = "VulkanBackend", own_backend_id[] = "PteronBackend";
 constexpr bool is_backend(std::string_view id) { return id == backend_id || id == own_backend_id; }
 constexpr std::string_view copy_op = "aten::copy_";  // the only op outside of a delegate that runs here
 

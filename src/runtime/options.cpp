@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/error.h"
+#include "base/spelling.h"
 #include "graph/pass.h"
 
 #include <pteron/options.h>
@@ -55,18 +56,6 @@ constexpr Place places[] = {
     {.number = [](LoadOptions& o) -> u32& { return o.answer_seconds; }},
 };
 static_assert(std::size(infos) == std::size(places));
-
-// "disablePasses" and "disable-passes" as "disable_passes".
-std::string snake_case(std::string_view name) {
-  std::string out;
-  for (char c : name) {
-    if (c >= 'A' && c <= 'Z')
-      out += {'_', char(c - 'A' + 'a')};
-    else
-      out += c == '-' ? '_' : c;
-  }
-  return out;
-}
 
 bool has_name(const OptionInfo& info, std::string_view name) {
   return info.name == name ||

@@ -156,6 +156,9 @@ void add_images(Trials& trials) {
   convolution(trials, "convolution pointwise", {1, 8, 5, 8}, {6, 8, 1, 1}, {});
   convolution(trials, "convolution grouped", {1, 6, 5, 5}, {4, 3, 3, 3}, {1, 0, 2});
   convolution(trials, "convolution depthwise", {1, 5, 7, 6}, {5, 1, 3, 3}, {1, 1, 5});
+  for (std::string_view route : routes_of("depthwise", false))
+    convolution(trials, str("convolution depthwise ", route), {1, 5, 7, 19}, {5, 1, 5, 5}, {2, 2, 5},
+                {str("depthwise=", route)});
   for (std::string_view route : routes_of("conv", false))
     convolution(trials, str("convolution ", route), {1, 3, 7, 9}, {18, 3, 3, 3}, {2, 1, 1}, {str("conv=", route)});
   volume(trials);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The C interface of the WebAssembly module; its caller is web/src/engine.ts. Objects are pointers that the caller
+// The C interface of the WebAssembly module; web/src/module.ts calls it. Objects are pointers that the caller
 // releases, the engine last. A call that can fail answers `failed` (or no object) and leaves the error in the engine's
 // text, as {"kind", "message"}; calls that describe something leave that text, as JSON.
 #pragma once
@@ -65,8 +65,6 @@ struct MethodHandle {
 
 // A number of a JSON object, or `otherwise` if it has none of that name.
 f64 number(const Json& json, const char* name, f64 otherwise);
-// The same as a count: what is less than any counts as none, and what is too large as the largest.
-u32 count(const Json& json, const char* name, u32 otherwise);
 bool flag(const Json& json, const char* name, bool otherwise);
 std::string text(const Json& json, const char* name, std::string otherwise);
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Conversations with a language model, in a module of their own (pteron_language.wasm). An answer is start, then steps
 // of begin, the browser works, finish, piece.
+#include "llm/generation_options.h"
 #include "wasm/abi.h"
 
 #include <pteron/chat.h>
-
-#include <algorithm>
 
 namespace pteron::wasm {
 
@@ -33,32 +32,10 @@ Result<ChatHandle*> create(ProgramHandle& program, Bytes tokenizer, std::string_
   return new ChatHandle{program.engine, std::move(model), std::move(chat), {}};
 }
 
-Result<std::optional<Grammar>> read_grammar(const Json& json) {
-  const Json &regex = json["regex"], &schema = json["jsonSchema"];
-  if (!regex.is_null() && !schema.is_null()) return invalid("'regex' and 'jsonSchema' exclude each other");
-  if (!regex.is_null() && !regex.text()) return invalid("'regex' must be a text");
-  std::optional<Grammar> out;
-  if (regex.text()) {
-    TRY(out, Grammar::regex(*regex.text()));
-  } else if (!schema.is_null()) {
-    TRY(out, Grammar::json_schema(schema.dump()));
-  }
-  return out;
-}
-
 Result<GenerationOptions> read_options(const Json& json) {
-  GenerationOptions out;
-  out.max_tokens = count(json, "maxTokens", 512);
-  out.sampling.temperature = f32(number(json, "temperature", 0));
-  out.sampling.top_k = count(json, "topK", 40);
-  out.sampling.top_p = f32(number(json, "topP", 1));
-  out.sampling.min_p = f32(number(json, "minP", 0));
-  out.sampling.repetition_penalty = f32(number(json, "repetitionPenalty", 1));
-  out.sampling.presence_penalty = f32(number(json, "presencePenalty", 0));
-  out.sampling.frequency_penalty = f32(number(json, "frequencyPenalty", 0));
-  out.sampling.seed = u64(std::clamp(number(json, "seed", 0), 0.0, 0x1p53));
-  for (const Json& stop : json["stop"].items()) out.stops.emplace_back(stop.string());
-  TRY(out.grammar, read_grammar(json));
+  GenerationOptions out{.sampling = {.temperature = 0, .top_k = 40}, .max_tokens = 512};
+  for (const auto& [name, value] : json.members())
+    if (name != "slide" && name != "templateVariables" && !value.is_null()) TRY_DO(set_option(out, name, value));
   return out;
 }
 

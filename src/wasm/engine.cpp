@@ -7,7 +7,6 @@
 
 #include <pteron/version.h>
 
-#include <algorithm>
 #include <cstdlib>
 
 namespace pteron::wasm {
@@ -29,11 +28,6 @@ Status Engine::check_open() const {
 
 f64 number(const Json& json, const char* name, f64 otherwise) {
   return json[name].is_number() ? json[name].number() : otherwise;
-}
-
-u32 count(const Json& json, const char* name, u32 otherwise) {
-  const f64 wanted = number(json, name, otherwise);
-  return wanted >= 1 ? u32(std::min(wanted, f64(UINT32_MAX))) : 0;
 }
 
 bool flag(const Json& json, const char* name, bool otherwise) { return json[name].flag(otherwise); }

@@ -174,6 +174,15 @@ class Run(unittest.TestCase):
             self.assertEqual(code, 0, err)
             self.assertEqual(np.load(f"{folder}/output_0.npy"), 512)
 
+    @unittest.skipUnless(sys.platform == "linux", "names of files are UTF-8 there")
+    def test_a_folder_whose_name_is_not_utf8(self):
+        with tempfile.TemporaryDirectory() as folder:
+            into = os.fsencode(folder) + b"/\xff"
+            code, out, err = pteron("run", LLAMA / "model.pte", "--method", "get_vocab_size", "--output", into, "--json", "-q")
+            self.assertEqual((code, err), (0, ""))
+            self.assertEqual(["\ufffd/output_0.npy"], [output["file"].removeprefix(folder + "/") for output in json.loads(out)["outputs"]])
+            self.assertEqual(["output_0.npy"], [os.fsdecode(name) for name in os.listdir(into)])
+
 
 class Generate(unittest.TestCase):
     def test_greedy_tokens_equal_torch(self):

@@ -28,6 +28,10 @@ def digest(path: str) -> str:
         return "missing"
 
 
+class Unreadable(Exception):
+    """What the compiler says of a file that it does not even read: mostly that something generated is missing."""
+
+
 class Linter:
     def __init__(self, source: pathlib.Path, build: pathlib.Path):
         self.source, self.build = source, build
@@ -57,11 +61,16 @@ class Linter:
         for option, values in (("-o", 1), ("-c", 0)):
             if option in words:
                 del words[words.index(option):words.index(option) + 1 + values]
-        rule = subprocess.run([*words, "-M"], cwd=self.build, capture_output=True, text=True, check=True).stdout
-        return {path: digest(path) for path in shlex.split(rule.replace("\\\n", " "))[1:]}
+        done = subprocess.run([*words, "-M"], cwd=self.build, capture_output=True, text=True)
+        if done.returncode:
+            raise Unreadable(f"{name}: {done.stderr.strip()}")
+        return {path: digest(path) for path in shlex.split(done.stdout.replace("\\\n", " "))[1:]}
 
     def lint(self, name: str) -> str:
-        read = self.read_by(name)  # before it is checked: who edits meanwhile has it checked again
+        try:
+            read = self.read_by(name)  # before it is checked: who edits meanwhile has it checked again
+        except Unreadable as problem:
+            return str(problem)
         done = subprocess.run([TIDY, "-p", self.build, "--quiet", self.source / name], capture_output=True, text=True)
         if done.returncode:
             return "\n".join(re.findall(r"^.*(?:warning|error): .*$", done.stdout, re.M) or [done.stderr])

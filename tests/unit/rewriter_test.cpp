@@ -158,6 +158,26 @@ TEST(Rewriter, RepeatsOnlyWhatIsTheSameLater) {
   }
 }
 
+TEST(Rewriter, DoesNotRepeatAnUpdate) {
+  Draft d;
+  const ValueId x = d.input(), cache = d.tensor(true), y = d.tensor();
+  const u32 update = d.update(x, cache), last = d.mul(x, d.graph.ops[update].args.back(), y);
+  d.graph.outputs = {y};
+  Rewriter e(d.graph);
+  EXPECT_FALSE(
+      e.fuse(last, e.make("aten.mul.Tensor", {x, cache, y}, e.op(last)), std::array{last}, std::array{update}));
+}
+
+TEST(Rewriter, DoesNotLetAnOpReadWhatNobodyMakesAnyMore) {
+  Draft d;
+  const ValueId x = d.input(), a = d.tensor(), y = d.tensor();
+  const u32 first = d.relu(x, a), last = d.mul(a, a, y);
+  d.graph.outputs = {y};
+  Rewriter e(d.graph);
+  EXPECT_FALSE(e.fuse(last, e.make("aten.mul.Tensor", {x, a, y}, e.op(last)), std::array{first, last}));
+  EXPECT_TRUE(e.fuse(last, e.make("aten.mul.Tensor", {x, x, y}, e.op(last)), std::array{first, last}));
+}
+
 TEST(Rewriter, RemovesWhatNobodyReadsAndNothingElse) {
   Draft d;
   const ValueId x = d.input(), state = d.tensor(true), a = d.tensor(), b = d.tensor(), y = d.tensor();

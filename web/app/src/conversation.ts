@@ -214,5 +214,5 @@ function withSystem(messages: readonly ChatMessage[]): ChatMessage[] {
 
 function settings(): { temperature: number; maxTokens: number; seed: number } {
   const number = (id: string): number => Math.max(0, find<HTMLInputElement>(id).valueAsNumber || 0);
-  return { temperature: number('temperature'), maxTokens: Math.max(1, number('max-tokens')), seed: Date.now() % 2 ** 31 };
+  return { temperature: number('temperature'), maxTokens: Math.max(1, Math.round(number('max-tokens'))), seed: Date.now() % 2 ** 31 };
 }
