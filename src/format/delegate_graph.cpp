@@ -48,7 +48,7 @@ Result<GraphValue> read_value(const fb::vk::Value& value, u32 value_count, u32 c
     case fb::vk::AnyValue_SymInt: return GraphValue(GraphSymInt{value.value_as_SymInt()->value()});
     case fb::vk::AnyValue_Tensor: {
       TRY(GraphTensor tensor, read_tensor(*value.value_as_Tensor(), constant_count));
-      return GraphValue(std::move(tensor));
+      return GraphValue(tensor);
     }
     case fb::vk::AnyValue_IntList: {
       TRY_DO(budget.take(value.value_as_IntList()->items()));

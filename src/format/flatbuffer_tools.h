@@ -73,7 +73,7 @@ class Items {
   auto end() const { return v_ ? v_->end() : Iterator(nullptr, 0); }
 
  private:
-  using Iterator = typename flatbuffers::Vector<T>::const_iterator;
+  using Iterator = flatbuffers::Vector<T>::const_iterator;
   const flatbuffers::Vector<T>* v_;
 };
 template <class T>

@@ -92,8 +92,8 @@ class Reader {
       return invalid("a tensor has storage offset ", tensor.storage_offset(), "; only 0 is valid");
     const u32 rank = size(tensor.sizes());
     if (rank > max_dims) return invalid("a tensor has rank ", rank);
-    std::vector<i64> dims;
-    for (u32 i = 0; i < rank; ++i) dims.push_back(tensor.sizes()->Get(i));
+    std::vector<i64> dims(rank);
+    for (u32 i = 0; i < rank; ++i) dims[i] = tensor.sizes()->Get(i);
     TRY(out.shape, Shape::from(dims));
     const u32 orders = size(tensor.dim_order());
     if (orders != rank && orders != 0)

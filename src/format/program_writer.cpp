@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <numeric>
 
 namespace pteron::format {
 namespace {
@@ -32,6 +33,15 @@ i8 scalar_type_of(DType t) {
 template <class To, class From>
 std::vector<To> as(const std::vector<From>& items) {
   return std::vector<To>(items.begin(), items.end());
+}
+
+// What `make` makes of each item, in their order.
+template <class Range, class Make>
+auto each(const Range& items, Make make) {
+  std::vector<decltype(make(*std::begin(items)))> out;
+  out.reserve(std::size(items));
+  for (const auto& item : items) out.push_back(make(item));
+  return out;
 }
 
 std::vector<std::byte> bytes_of(const FlatBufferBuilder& builder) {
@@ -79,19 +89,16 @@ struct ValueWriter {
 
 std::vector<std::byte> graph_flatbuffer(const DelegateGraph& graph, const std::vector<u64>& inline_offsets) {
   FlatBufferBuilder b;
-  std::vector<Offset<fb::vk::OperatorCall>> calls;
-  for (const GraphCall& call : graph.calls)
-    calls.push_back(
-        fb::vk::CreateOperatorCall(b, call.node_id, b.CreateString(call.name), b.CreateVector(as<i32>(call.args))));
-  std::vector<Offset<fb::vk::Value>> values;
-  for (const GraphValue& value : graph.values) values.push_back(std::visit(ValueWriter{b}, value));
-  std::vector<Offset<fb::vk::Bytes>> constants;
-  for (size_t i = 0; i < graph.constants.size(); ++i) {
-    const GraphConstant& c = graph.constants[i];
+  const auto calls = each(graph.calls, [&](const GraphCall& c) {
+    return fb::vk::CreateOperatorCall(b, c.node_id, b.CreateString(c.name), b.CreateVector(as<i32>(c.args)));
+  });
+  const auto values = each(graph.values, [&](const GraphValue& value) { return std::visit(ValueWriter{b}, value); });
+  const auto constants = each(graph.constants, [&, at = inline_offsets.begin()](const GraphConstant& c) mutable {
     const bool named = !c.key.empty();
+    const u64 offset = *at++;
     const auto key = named ? b.CreateString(c.key) : Offset<flatbuffers::String>();
-    constants.push_back(fb::vk::CreateBytes(b, named ? UINT64_MAX : inline_offsets[i], c.length, key));
-  }
+    return fb::vk::CreateBytes(b, named ? UINT64_MAX : offset, c.length, key);
+  });
   const auto no_shaders = b.CreateVector(std::vector<Offset<fb::vk::Bytes>>());
   const auto root = fb::vk::CreateGraph(b, b.CreateString("0"), b.CreateVector(calls), b.CreateVector(values),
                                         b.CreateVector(graph.inputs), b.CreateVector(graph.outputs),
@@ -116,8 +123,8 @@ struct ProgramValueWriter {
   }
   Offset<fb::Value> operator()(const TensorSpec& t) {
     const auto sizes = b.CreateVector(std::vector<i32>(t.shape.begin(), t.shape.end()));
-    std::vector<u8> order;
-    for (u32 i = 0; i < t.shape.rank(); ++i) order.push_back(u8(i));
+    std::vector<u8> order(t.shape.rank());
+    std::iota(order.begin(), order.end(), u8(0));
     const i8 type = t.dtype ? scalar_type_of(*t.dtype) : t.scalar_type;
     const auto dim_order = b.CreateVector(order);
     const auto allocation = t.planned ? place(t) : Offset<fb::Allocation>();
@@ -184,29 +191,25 @@ std::vector<Segment> lay_out(const ProgramDraft& draft) {
 
 Offset<fb::ExecutionPlan> write_method(FlatBufferBuilder& b, const MethodDraft& method, u32& segment) {
   const MethodSpec& spec = method.spec;
-  std::vector<Offset<fb::Value>> values;
   ProgramValueWriter writer{b};
-  for (const ProgramValue& value : spec.values) values.push_back(std::visit(writer, value));
+  const auto values = each(spec.values, [&](const ProgramValue& value) { return std::visit(writer, value); });
   std::vector<i64> buffer_sizes{0};  // buffer 0 does not exist
   if (writer.planned_bytes > 0) buffer_sizes.push_back(i64(writer.planned_bytes));
-  std::vector<Offset<fb::Instruction>> instructions;
-  for (const Instruction& i : spec.instructions) instructions.push_back(std::visit(InstructionWriter{b}, i));
-  std::vector<Offset<fb::Operator>> operators;
-  for (const std::string& name : spec.operators) {
+  const auto instructions =
+      each(spec.instructions, [&](const Instruction& i) { return std::visit(InstructionWriter{b}, i); });
+  const auto operators = each(spec.operators, [&](const std::string& name) {
     const auto dot = name.find('.');
     const std::string overload = dot == std::string::npos ? "" : name.substr(dot + 1);
-    operators.push_back(fb::CreateOperator(b, b.CreateString(name.substr(0, dot)), b.CreateString(overload)));
-  }
-  std::vector<Offset<fb::Delegate>> delegates;
-  for (const DelegateSpec& delegate : spec.delegates) {
-    std::vector<Offset<fb::CompileSpec>> specs;
-    for (const CompileSpec& s : delegate.compile_specs) {
+    return fb::CreateOperator(b, b.CreateString(name.substr(0, dot)), b.CreateString(overload));
+  });
+  const auto delegates = each(spec.delegates, [&](const DelegateSpec& delegate) {
+    const auto specs = each(delegate.compile_specs, [&](const CompileSpec& s) {
       const auto* data = reinterpret_cast<const u8*>(s.value.data());
-      specs.push_back(fb::CreateCompileSpec(b, b.CreateString(s.key), b.CreateVector(data, s.value.size())));
-    }
+      return fb::CreateCompileSpec(b, b.CreateString(s.key), b.CreateVector(data, s.value.size()));
+    });
     const auto data = fb::CreateDelegateData(b, 1, segment++);
-    delegates.push_back(fb::CreateDelegate(b, b.CreateString(delegate.id), data, b.CreateVector(specs)));
-  }
+    return fb::CreateDelegate(b, b.CreateString(delegate.id), data, b.CreateVector(specs));
+  });
   const auto inputs = b.CreateVector(as<i32>(spec.inputs)), outputs = b.CreateVector(as<i32>(spec.outputs));
   const auto chain = fb::CreateChain(b, b.CreateVector(as<i32>(spec.inputs)), b.CreateVector(as<i32>(spec.outputs)),
                                      b.CreateVector(instructions));
@@ -219,13 +222,11 @@ Offset<fb::ExecutionPlan> write_method(FlatBufferBuilder& b, const MethodDraft& 
 std::vector<std::byte> program_flatbuffer(const ProgramDraft& draft, const std::vector<Segment>& segments) {
   FlatBufferBuilder b;
   u32 next = 1;
-  std::vector<Offset<fb::ExecutionPlan>> plans;
-  for (const MethodDraft& method : draft.methods) plans.push_back(write_method(b, method, next));
-  std::vector<Offset<fb::NamedData>> named;
-  for (const NamedBlob& blob : draft.named_data)
-    named.push_back(fb::CreateNamedData(b, b.CreateString(blob.key), next++));
-  std::vector<Offset<fb::DataSegment>> list;
-  for (const Segment& s : segments) list.push_back(fb::CreateDataSegment(b, s.offset, s.size));
+  const auto plans = each(draft.methods, [&](const MethodDraft& method) { return write_method(b, method, next); });
+  const auto named = each(draft.named_data, [&](const NamedBlob& blob) {
+    return fb::CreateNamedData(b, b.CreateString(blob.key), next++);
+  });
+  const auto list = each(segments, [&](const Segment& s) { return fb::CreateDataSegment(b, s.offset, s.size); });
   const auto constants = fb::CreateSubsegmentOffsets(b, 0, b.CreateVector(std::vector<u64>{0}));
   // Tools expect lists that hold nothing to be there.
   const auto no_buffers = b.CreateVector(std::vector<Offset<fb::Buffer>>());
