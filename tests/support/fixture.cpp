@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <span>
 
 namespace pteron::test {
 namespace fs = std::filesystem;
@@ -19,9 +20,8 @@ std::vector<std::byte> read_bytes(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw std::runtime_error("cannot read " + path.string());
   const std::vector<char> chars((std::istreambuf_iterator<char>(file)), {});
-  std::vector<std::byte> out(chars.size());
-  std::memcpy(out.data(), chars.data(), chars.size());
-  return out;
+  const auto bytes = std::as_bytes(std::span(chars));
+  return {bytes.begin(), bytes.end()};
 }
 
 fs::path data_folder() { return PTERON_TEST_DATA; }
