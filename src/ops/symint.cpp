@@ -3,6 +3,7 @@
 #include "ops/common.h"
 
 #include <cmath>
+#include <functional>
 
 namespace pteron::ops {
 namespace {
@@ -124,9 +125,10 @@ Status convert(Plan& op) {
 // sym_sum(terms, out)
 Status sym_sum(Plan& op) {
   const IntList terms = op.ints(0);
-  i64 sum = 0;
-  for (u32 i = 0; i < terms.size(); ++i) sum = saturating_add(sum, terms[i]);
-  op.set_symint(1, sum);
+  std::optional<i64> sum = 0;
+  for (u32 i = 0; i < terms.size() && sum; ++i) sum = add(*sum, terms[i]);
+  REQUIRE_LIVE(op, sum, "the sum of ", terms.size(), " terms does not fit in 64 bits");
+  op.set_symint(1, sum.value_or(0));
   return {};
 }
 
@@ -141,11 +143,10 @@ template <OfIntegers integers, OfReals reals>
 constexpr OpFamily of{calculate<integers, reals>, "a: number, b: number -> out: symint"_sig};
 template <f64 (*compute)(f64)>
 constexpr OpFamily of_one{convert<compute>, "a: number -> out: symint"_sig};
-// Comparisons are the same for both.
-template <OfReals reals>
-constexpr OfIntegers as_integers = [](i64 a, i64 b) { return std::optional(i64(reals(f64(a), f64(b)))); };
-template <OfReals reals>
-constexpr OpFamily comparison{calculate<as_integers<reals>, reals>, "a: number, b: number -> out: symint"_sig};
+// Comparisons are spelled the same for both; integers are compared as such, because not all have an f64 of their own.
+template <auto holds>
+constexpr OpFamily comparison = of<[](i64 a, i64 b) { return std::optional<i64>(holds(a, b)); },
+                                   [](f64 a, f64 b) { return f64(holds(a, b)); }>;
 
 }  // namespace
 
@@ -173,12 +174,12 @@ static constexpr OpEntry entries[] = {
     {"sym_not", of_one<[](f64 a) { return f64(a == 0); }>},
     {"sym_sum", sym_sum, "terms: ints -> out: symint"_sig},
     {"sym_ite", sym_ite, "condition: int, a: number, b: number -> out: symint"_sig},
-    {"lt", comparison<[](f64 a, f64 b) { return f64(a < b); }>},
-    {"le", comparison<[](f64 a, f64 b) { return f64(a <= b); }>},
-    {"gt", comparison<[](f64 a, f64 b) { return f64(a > b); }>},
-    {"ge", comparison<[](f64 a, f64 b) { return f64(a >= b); }>},
-    {"eq", comparison<[](f64 a, f64 b) { return f64(a == b); }>},
-    {"ne", comparison<[](f64 a, f64 b) { return f64(a != b); }>},
+    {"lt", comparison<std::less<>{}>},
+    {"le", comparison<std::less_equal<>{}>},
+    {"gt", comparison<std::greater<>{}>},
+    {"ge", comparison<std::greater_equal<>{}>},
+    {"eq", comparison<std::equal_to<>{}>},
+    {"ne", comparison<std::not_equal_to<>{}>},
 };
 extern const OpList symint_ops = entries;
 

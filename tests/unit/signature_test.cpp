@@ -218,6 +218,37 @@ TEST(SymInt, ArithmeticThatOverflowsIsAnError) {
   EXPECT_EQ(symint_error("lt", INT64_MIN, INT64_MAX), "");
 }
 
+TEST(SymInt, TermsThatOverflowTogetherAreAnErrorWhateverComesAfterThem) {
+  GraphBuilder g;
+  g.op("sym_sum", {g.ints({INT64_MAX, 1, -INT64_MAX}), g.symint()});
+  g.output(g.input(g.tensor(DType::f32, {1})));
+  auto graph = read(g);
+  ASSERT_TRUE(graph.has_value()) << graph.error().to_string();
+  CompileOptions options;
+  options.disabled_passes = {"dead-code"};
+  const auto compiled = compile(*std::move(graph), {}, options);
+  ASSERT_FALSE(compiled.has_value());
+  EXPECT_NE(compiled.error().to_string().find("the sum of 3 terms does not fit in 64 bits"), std::string::npos)
+      << compiled.error().to_string();
+}
+
+// 2⁵³ + 1 has no double of its own.
+TEST(SymInt, LargeIntegersAreComparedAsIntegers) {
+  const auto divided_by = [](const char* comparison) {
+    GraphBuilder g;
+    const u32 holds = g.symint();
+    g.op(comparison, {g.integer((i64{1} << 53) + 1), g.integer(i64{1} << 53), holds});
+    g.op("floordiv", {g.integer(1), holds, g.symint()});
+    g.output(g.input(g.tensor(DType::f32, {1})));
+    CompileOptions options;
+    options.disabled_passes = {"dead-code"};
+    auto graph = read(g);
+    return graph && compile(*std::move(graph), {}, options);
+  };
+  EXPECT_TRUE(divided_by("ne") && divided_by("gt") && divided_by("ge"));
+  EXPECT_FALSE(divided_by("eq") || divided_by("le") || divided_by("lt"));
+}
+
 // Numbers that no integer can hold, wherever a pass or a plan wants an integer.
 TEST(SymInt, NumbersBeyondAllIntegersAreRefused) {
   for (f64 number : {1e300, -1e300, 9.3e18, f64(INFINITY), f64(NAN)}) {
