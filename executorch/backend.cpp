@@ -48,17 +48,18 @@ runtime::Error code_of(const LoadError& failure) {
   return runtime::Error::Internal;
 }
 
-// Devices and shared constants, opened when first needed.
+// Shared constants, and the devices that were ever asked for: kept open between programs.
 class Pool {
  public:
   Result<std::shared_ptr<graph::Context>> context(const DeviceOptions& options) {
+    TRY(const Device device, Device::shared(options));
     const std::scoped_lock lock(mutex_);
-    auto& slot = contexts_[options];
-    if (slot && slot->device().health()) return slot;  // a lost device is opened anew
-    TRY(const Device device, Device::open(options));
-    ET_LOG(Info, "pteron: running on %s", device.adapter().name.c_str());
-    slot = context_of(device);
-    return slot;
+    auto& kept = kept_[options];
+    if (kept != context_of(device)) {
+      kept = context_of(device);
+      ET_LOG(Info, "pteron: running on %s", device.adapter().name.c_str());
+    }
+    return kept;
   }
 
   std::shared_ptr<SharedProgram> program(const void* identity, const graph::Context* context) {
@@ -72,7 +73,7 @@ class Pool {
 
  private:
   std::mutex mutex_;
-  std::map<DeviceOptions, std::shared_ptr<graph::Context>> contexts_;
+  std::map<DeviceOptions, std::shared_ptr<graph::Context>> kept_;
   std::map<std::pair<const void*, const graph::Context*>, std::weak_ptr<SharedProgram>> programs_;
 };
 

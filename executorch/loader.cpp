@@ -42,10 +42,11 @@ class Loader {
     TRY(const format::DelegateGraph parsed, format::read_delegate_graph(blob_, header));
     const u32 blob_source = add_source(format::borrow_memory(blob_, "the delegate's blob"));
     const auto find = [this](std::string_view key) { return find_data(key); };
-    TRY(graph::Graph graph, graph::build_graph(parsed, {blob_source, {0, blob_.size()}}, find));
+    // Without input_is_static: the runtime says nothing of arguments before a call, so any shape may vary up to its
+    // bound.
     graph::CompileOptions options = compile_options(options_.load);
     options.f16_kv_cache &= context_->info().features.f16;  // a wish, as in the reference
-    return graph::compile(std::move(graph), context_->info(), options);
+    return compile_delegate(parsed, {blob_source, {0, blob_.size()}}, find, context_->info(), options);
   }
 
   Result<std::shared_ptr<const graph::LoadedGraph>> load(std::shared_ptr<const graph::CompiledGraph> compiled) {

@@ -57,7 +57,7 @@ Status inspect_delegate(DelegateReport& report, const OpenFiles& open, const for
   for (const format::GraphCall& call : parsed.calls) ++entry_for(report.ops, call.name).count;
   std::vector<graph::UnsupportedOp> problems;
   TRY(const CompiledDelegate planned,
-      compile_delegate(open.files, method, index, parsed, device, options, {}, &problems));
+      compile_delegate_of(open.files, method, index, parsed, device, options, {}, &problems));
   for (const graph::UnsupportedOp& problem : problems) {
     OpReport& entry = entry_for(report.ops, problem.name);
     entry.supported = false;

@@ -149,18 +149,29 @@ graph::CompileOptions compile_options(const LoadOptions& options) {
   return out;
 }
 
-Result<CompiledDelegate> compile_delegate(const ProgramFiles& files, const format::MethodSpec& method, u32 delegate,
-                                          const format::DelegateGraph& parsed, const gpu::DeviceInfo& device,
-                                          const LoadOptions& options, const MethodOptions& method_options,
-                                          std::vector<graph::UnsupportedOp>* problems) {
+Result<std::shared_ptr<const graph::CompiledGraph>> compile_delegate(
+    const format::DelegateGraph& parsed, const graph::DataLocation& blob, const graph::FindData& find,
+    const gpu::DeviceInfo& device, const graph::CompileOptions& options, std::vector<graph::UnsupportedOp>* problems,
+    const std::function<Status(graph::Graph&)>& extend) {
+  TRY(graph::Graph graph, graph::build_graph(parsed, blob, find, problems));
+  if (extend) TRY_DO(extend(graph));
+  return graph::compile(std::move(graph), device, options, problems);
+}
+
+Result<CompiledDelegate> compile_delegate_of(const ProgramFiles& files, const format::MethodSpec& method, u32 delegate,
+                                             const format::DelegateGraph& parsed, const gpu::DeviceInfo& device,
+                                             const LoadOptions& options, const MethodOptions& method_options,
+                                             std::vector<graph::UnsupportedOp>* problems) {
   CompiledDelegate out;
-  const graph::DataLocation location{0, method.delegates[delegate].blob};
-  TRY(graph::Graph graph,
-      graph::build_graph(parsed, location, [&](std::string_view key) { return files.find(key); }, problems));
   graph::CompileOptions with = compile_options(options);
-  with.input_is_static = static_inputs(method, delegate, graph.inputs.size());
-  TRY(out.added_outputs, append_epilogues(method, delegate, graph, method_options));
-  TRY(out.graph, graph::compile(std::move(graph), device, with, problems));
+  with.input_is_static = static_inputs(method, delegate, parsed.inputs.size());
+  const graph::DataLocation blob{0, method.delegates[delegate].blob};
+  const auto find = [&](std::string_view key) { return files.find(key); };
+  const auto append = [&](graph::Graph& graph) -> Status {
+    TRY(out.added_outputs, append_epilogues(method, delegate, graph, method_options));
+    return {};
+  };
+  TRY(out.graph, compile_delegate(parsed, blob, find, device, with, problems, append));
   return out;
 }
 
@@ -228,7 +239,7 @@ Status MethodLoading::supply_blob(Bytes bytes) {
   TRY(const format::DelegateGraph parsed, format::read_delegate_graph(bytes, *header_));
   header_.reset();
   TRY(auto compiled,
-      compile_delegate(files_, *loaded_.spec, delegate(), parsed, context_->info(), options_, loaded_.options));
+      compile_delegate_of(files_, *loaded_.spec, delegate(), parsed, context_->info(), options_, loaded_.options));
   added_outputs_ = std::move(compiled.added_outputs);
   TRY(current_, graph::Loading::begin(context_, std::move(compiled.graph), store_));
   return advance();

@@ -40,15 +40,22 @@ Status check_runnable(const format::MethodSpec& method);
 
 graph::CompileOptions compile_options(const LoadOptions& options);
 
+// Plans a delegate's graph for a device. `blob` says where its inline constants are, `find` where named data is;
+// `extend` may append ops of the engine's own. With `problems`, lists all ops that can't run.
+Result<std::shared_ptr<const graph::CompiledGraph>> compile_delegate(
+    const format::DelegateGraph& parsed, const graph::DataLocation& blob, const graph::FindData& find,
+    const gpu::DeviceInfo& device, const graph::CompileOptions& options,
+    std::vector<graph::UnsupportedOp>* problems = nullptr, const std::function<Status(graph::Graph&)>& extend = {});
+
 struct CompiledDelegate {
   std::shared_ptr<const graph::CompiledGraph> graph;
   std::vector<u32> added_outputs;  // see LoadedMethod
 };
-// Plans a delegate's graph for a device; with `problems`, lists all ops that can't run.
-Result<CompiledDelegate> compile_delegate(const ProgramFiles& files, const format::MethodSpec& method, u32 delegate,
-                                          const format::DelegateGraph& parsed, const gpu::DeviceInfo& device,
-                                          const LoadOptions& options, const MethodOptions& method_options,
-                                          std::vector<graph::UnsupportedOp>* problems = nullptr);
+// The same with what its method knows: which inputs have one shape only, and which epilogues are wanted.
+Result<CompiledDelegate> compile_delegate_of(const ProgramFiles& files, const format::MethodSpec& method, u32 delegate,
+                                             const format::DelegateGraph& parsed, const gpu::DeviceInfo& device,
+                                             const LoadOptions& options, const MethodOptions& method_options,
+                                             std::vector<graph::UnsupportedOp>* problems = nullptr);
 
 class MethodLoading {
  public:

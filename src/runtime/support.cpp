@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/support.h"
 
-#include "graph/compiled.h"
+#include "runtime/method_loading.h"
 
 namespace pteron {
 
 Status check_graph(const format::DelegateGraph& file, std::vector<u8> input_is_static) {
   // Wherever constants will be: planning does not read them.
   constexpr graph::DataLocation anywhere{0, {0, UINT64_MAX}};
-  TRY(graph::Graph graph, graph::build_graph(file, anywhere, [&](std::string_view) { return anywhere; }));
   graph::CompileOptions options;
   options.input_is_static = std::move(input_is_static);
-  TRY([[maybe_unused]] const auto compiled, graph::compile(std::move(graph), {}, options));
+  const auto find = [&](std::string_view) { return anywhere; };
+  TRY([[maybe_unused]] const auto compiled, compile_delegate(file, anywhere, find, {}, options));
   return {};
 }
 
