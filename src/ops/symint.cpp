@@ -145,8 +145,8 @@ template <f64 (*compute)(f64)>
 constexpr OpFamily of_one{convert<compute>, "a: number -> out: symint"_sig};
 // Comparisons are spelled the same for both; integers are compared as such, because not all have an f64 of their own.
 template <auto holds>
-constexpr OpFamily comparison = of<[](i64 a, i64 b) { return std::optional<i64>(holds(a, b)); },
-                                   [](f64 a, f64 b) { return f64(holds(a, b)); }>;
+constexpr OpFamily comparison =
+    of<[](i64 a, i64 b) { return std::optional<i64>(holds(a, b)); }, [](f64 a, f64 b) { return f64(holds(a, b)); }>;
 
 }  // namespace
 
