@@ -5,6 +5,7 @@
 #include "differential/engine.h"
 #include "differential/reference/program.h"
 #include "gpu/environment.h"
+#include "ops/routes.h"
 
 #include <cmath>
 #include <limits>
@@ -111,18 +112,48 @@ std::string difference(const EngineRun& run, const Expected& expected, bool may_
 
 namespace {
 
+Way further_way(u32 drawn) {
+  const std::vector<std::string> passes = test::without_passes().disabled_passes;
+  const auto routes = ops::routes();
+  const auto devices = disguises();
+  drawn %= u32(passes.size() + routes.size() + devices.size() + 1);
+  Way out;
+  if (drawn < passes.size()) {
+    out.name = "without " + passes[drawn];
+    out.options.disabled_passes = {passes[drawn]};
+  } else if (drawn -= u32(passes.size()); drawn < routes.size()) {
+    out.name = str("with ", routes[drawn].family, "=", routes[drawn].name);
+    out.options.routes = {str(routes[drawn].family, "=", routes[drawn].name)};
+  } else if (drawn -= u32(routes.size()); drawn < devices.size()) {
+    out.name = devices[drawn].name;
+    out.options.device = disguised(devices[drawn]);
+  } else {
+    out.name = "with guards";
+    out.options.guards = true;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<Way> ways(u32 drawn) {
+  return {{"with passes", {}}, {"without passes", test::without_passes()}, further_way(drawn)};
+}
+
+namespace {
+
 // A graph and what is known about its results.
 class Comparison {
  public:
   explicit Comparison(const Sample& sample) : sample_(sample), program_(sample.graph.program()) {}
 
-  std::string with(Passes passes) {
+  std::string of(const Way& way) {
     try {
       if (expected_.values.empty()) expected_ = expect(program_, sample_, few_runs);
     } catch (const std::exception& e) {
       return str("the reference refuses it: ", e.what());
     }
-    const EngineRun run = run_engine(program_, sample_, passes == Passes::on ? LoadOptions() : test::without_passes());
+    const EngineRun run = run_engine(program_, sample_, way.options);
     const std::string problem = difference(run, expected_, sample_.may_be_refused);
     if (problem.empty() || sure_) return problem;
     // A step that jumps at a value, such as rounding, may have been missed by few runs.
@@ -140,18 +171,20 @@ class Comparison {
 
 }  // namespace
 
-std::string disagreement(const Sample& sample, Passes passes) { return Comparison(sample).with(passes); }
+std::string disagreement(const Sample& sample, const Way& way) { return Comparison(sample).of(way); }
 
-std::string disagreement(const Sample& sample) {
+std::string disagreement(const Sample& sample, std::span<const Way> ways) {
   Comparison comparison(sample);
-  const std::string on = comparison.with(Passes::on), off = comparison.with(Passes::off);
-  if (on == off) return on.empty() ? "" : str("with and without passes: ", on);
-  return str(on.empty() ? "" : "with passes: ", on, on.empty() || off.empty() ? "" : "; ",
-             off.empty() ? "" : "without passes: ", off);
+  std::string out;
+  for (const Way& way : ways)
+    if (const std::string problem = comparison.of(way); !problem.empty())
+      out += str(out.empty() ? "" : "; ", way.name, ": ", problem);
+  return out;
 }
 
 void expect_agreement(const test::GraphBuilder& graph, std::vector<Step> steps) {
-  EXPECT_EQ(disagreement({graph, std::move(steps), false}), "");
+  const std::vector<Way> both = {{"with passes", {}}, {"without passes", test::without_passes()}};
+  EXPECT_EQ(disagreement({graph, std::move(steps), false}, both), "");
 }
 
 }  // namespace pteron::differential

@@ -5,11 +5,19 @@
 #include "differential/random/sample.h"
 #include "differential/reference/array.h"
 
+#include <span>
+
 namespace pteron::differential {
 
-enum class Passes { on, off };
+// One way to run a graph.
+struct Way {
+  std::string name;
+  LoadOptions options;
+};
+// With all passes, with none, and one more that `drawn` chooses: a pass off, a route forced, another device, guards.
+std::vector<Way> ways(u32 drawn);
 
-// What differs with all passes on or off; empty if nothing does.
+// What differs, this way or in each that it does; empty if nothing does.
 //
 // How far an element may be off is not a constant. Every op of the interpreter knows how far rounding may move its
 // result: so many halves of f32's last place of the sum of its terms' magnitudes, one for each term added up, and a
@@ -17,11 +25,10 @@ enum class Passes { on, off };
 // much, up, down and at random, so that later ops make of it what they do; the engine, whose roundings are other ones
 // of that size, may be off by four times what is seen and by the output's own last place. Elements that are sometimes
 // finite and sometimes not are not compared; others must be NaN or infinite where the reference's are.
-std::string disagreement(const Sample& sample, Passes passes);
-// What differs with the one or the other.
-std::string disagreement(const Sample& sample);
+std::string disagreement(const Sample& sample, const Way& way);
+std::string disagreement(const Sample& sample, std::span<const Way> ways);
 
-// The same as a failure of the test.
+// The same with and without passes, as a failure of the test.
 void expect_agreement(const test::GraphBuilder& graph, std::vector<Step> steps);
 
 // The parts of it.

@@ -3,12 +3,9 @@
 
 #include "base/text.h"
 #include "differential/agreement.h"
-#include "differential/engine.h"
 #include "differential/hostile/mutator.h"
 #include "differential/hostile/opinion.h"
 #include "differential/hostile/seeds.h"
-#include "gpu/environment.h"
-#include "ops/routes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -28,33 +25,6 @@ void forgive_overflow(Expected& expected) {
 std::optional<Expected> ask(const std::vector<std::byte>& program, const Sample& sample, u32 runs) {
   auto out = ask_reference(program, sample.steps, runs);
   if (out) forgive_overflow(*out);
-  return out;
-}
-
-struct Variant {
-  std::string name;
-  LoadOptions options;
-};
-
-Variant further_variant(u32 drawn) {
-  const std::vector<std::string> passes = test::without_passes().disabled_passes;
-  const auto routes = ops::routes();
-  const auto devices = disguises();
-  drawn %= u32(passes.size() + routes.size() + devices.size() + 1);
-  Variant out;
-  if (drawn < passes.size()) {
-    out.name = "without " + passes[drawn];
-    out.options.disabled_passes = {passes[drawn]};
-  } else if (drawn -= u32(passes.size()); drawn < routes.size()) {
-    out.name = str("with ", routes[drawn].family, "=", routes[drawn].name);
-    out.options.routes = {str(routes[drawn].family, "=", routes[drawn].name)};
-  } else if (drawn -= u32(routes.size()); drawn < devices.size()) {
-    out.name = devices[drawn].name;
-    out.options.device = disguised(devices[drawn]);
-  } else {
-    out.name = "with guards";
-    out.options.guards = true;
-  }
   return out;
 }
 
@@ -114,10 +84,9 @@ Sample hostile_sample(Choices& choices) { return hostile_sample(choices, nullptr
 
 Judgement judge(const Sample& sample, u32 variant) {
   const std::vector<std::byte> program = sample.graph.program();
-  const Variant variants[] = {
-      {"with passes", {}}, {"without passes", test::without_passes()}, further_variant(variant)};
+  const std::vector<Way> variants = ways(variant);
   std::vector<EngineRun> runs;
-  for (const Variant& v : variants) runs.push_back(run_engine(program, sample, v.options));
+  for (const Way& way : variants) runs.push_back(run_engine(program, sample, way.options));
   for (const EngineRun& run : runs)
     if (run.error.find("internal") == 0) return {Judgement::differs, run.error};
   const EngineRun* first = nullptr;
