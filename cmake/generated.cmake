@@ -15,7 +15,7 @@ endforeach()
 
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 file(GLOB_RECURSE PTERON_KERNELS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/ops/*.wgsl)
-file(GLOB PTERON_OP_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/ops/*.cpp)
+file(GLOB PTERON_OP_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/ops/*.cpp ${CMAKE_SOURCE_DIR}/src/ops/passes/*.cpp)
 list(FILTER PTERON_OP_SOURCES EXCLUDE REGEX "_test\\.cpp$")
 add_custom_command(
   OUTPUT ${PTERON_GENERATED}/kernels.stamp

@@ -10,7 +10,7 @@ Kernel files and the snippets that they use declare bindings in WGSL; this scrip
     //! variadic           tensors are bound by the specialisation, behind the parameters
     //! ends               all loops end, whatever the parameters; checked here
 Each src/ops/<noun>.cpp contributes its list `OpList <noun>_ops` to the op table. A file without ops has a header for
-those that use it.
+those that use it. Passes are listed by hand, since their order matters; one that is forgotten is an error here.
 """
 import pathlib
 import re
@@ -82,62 +82,93 @@ def write_if_changed(path: pathlib.Path, text: str) -> None:
         path.write_text(text)
 
 
-def main() -> None:
-    ops, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-    headers = pathlib.Path(__file__).resolve().parent.parent / "src" / "ops"
-    out.mkdir(parents=True, exist_ok=True)
-    header = ["#pragma once", '#include "graph/kernel.h"', "namespace pteron::kernels {"]
+def embed_kernel(ops: pathlib.Path, path: pathlib.Path) -> list[str]:
+    text, name = path.read_text(), path.stem
+    used = [n for line in re.findall(r"^//! use (.*)$", text, re.M) for n in line.split()]
+    enabled = {n for line in re.findall(r"^//! enable (.*)$", text, re.M) for n in line.split()}
+    variadic = re.search(r"^//! variadic$", text, re.M) is not None
+    for snippet in used:
+        if not (ops / "snippets" / f"{snippet}.wgsl").exists():
+            sys.exit(f"{path}: no snippet '{snippet}'")
+    shared = [(ops / "snippets" / f"{snippet}.wgsl").read_text() for snippet in used]
+    kinds = bindings_of(path, "".join([*shared, text]))
+    ends = re.search(r"^//! ends$", text, re.M) is not None
+    for loop in endless_loops("".join([*shared, text])) if ends else []:
+        sys.exit(f"{path}: '//! ends' is not shown by the loop '{loop}'")
+    out = [f"static constexpr BindingKind {name}_bindings[] = {{{', '.join('BindingKind::' + k for k in kinds)}}};"]
+    if used:
+        out.append(f"static constexpr std::string_view {name}_uses[] = {{{', '.join(chr(34) + u + chr(34) for u in used)}}};")
+    uses = f"{name}_uses" if used else "{}"
+    out.append(
+        f"const graph::KernelSource {name} = {{\"{name}\", {literal(without_comments(text))}, {name}_bindings, {uses}, "
+        f"{str('subgroups' in enabled).lower()}, {str('f16' in enabled).lower()}, {str(variadic).lower()}, "
+        f"{str(ends).lower()}}};"
+    )
+    return out
+
+
+def embed_kernels(ops: pathlib.Path) -> tuple[list[str], list[str]]:
+    """The names of the kernels, and the C++ that defines them with the tables that know them all."""
     body = ['#include "kernels.h"', '#include "graph/op.h"', "namespace pteron::kernels {", "using gpu::BindingKind;"]
     names, snippets = [], []
     for path in sorted(ops.rglob("*.wgsl")):
-        text = path.read_text()
         name = path.stem
         if path.parent.name == "snippets":
             snippets.append(name)
-            body.append(f"static constexpr std::string_view snippet_{name} = {literal(without_comments(text))};")
+            body.append(f"static constexpr std::string_view snippet_{name} = {literal(without_comments(path.read_text()))};")
             continue
         if name in names:
             sys.exit(f"{path}: another kernel has this name")
         names.append(name)
-        used = [n for line in re.findall(r"^//! use (.*)$", text, re.M) for n in line.split()]
-        enabled = {n for line in re.findall(r"^//! enable (.*)$", text, re.M) for n in line.split()}
-        variadic = re.search(r"^//! variadic$", text, re.M) is not None
-        for snippet in used:
-            if not (ops / "snippets" / f"{snippet}.wgsl").exists():
-                sys.exit(f"{path}: no snippet '{snippet}'")
-        shared = [(ops / "snippets" / f"{snippet}.wgsl").read_text() for snippet in used]
-        kinds = bindings_of(path, "".join([*shared, text]))
-        ends = re.search(r"^//! ends$", text, re.M) is not None
-        for loop in endless_loops("".join([*shared, text])) if ends else []:
-            sys.exit(f"{path}: '//! ends' is not shown by the loop '{loop}'")
-        header.append(f"extern const graph::KernelSource {name};")
-        body.append(f"static constexpr BindingKind {name}_bindings[] = {{{', '.join('BindingKind::' + k for k in kinds)}}};")
-        if used:
-            body.append(f"static constexpr std::string_view {name}_uses[] = {{{', '.join(chr(34) + u + chr(34) for u in used)}}};")
-        uses = f"{name}_uses" if used else "{}"
-        body.append(
-            f"const graph::KernelSource {name} = {{\"{name}\", {literal(without_comments(text))}, {name}_bindings, {uses}, "
-            f"{str('subgroups' in enabled).lower()}, {str('f16' in enabled).lower()}, {str(variadic).lower()}, "
-            f"{str(ends).lower()}}};"
-        )
-    header.append("}")
+        body += embed_kernel(ops, path)
     body.append("}\nnamespace pteron::graph {")
     body.append("static constexpr const KernelSource* kernel_list[] = {" + ", ".join(f"&kernels::{n}" for n in names) + "};")
     body.append("std::span<const KernelSource* const> all_kernels() { return kernel_list; }")
     body.append("std::string_view find_snippet(std::string_view name) {")
-    for name in snippets:
-        body.append(f'  if (name == "{name}") return kernels::snippet_{name};')
+    body += [f'  if (name == "{name}") return kernels::snippet_{name};' for name in snippets]
     body.append("  return {};\n}")
     body.append("}")
-    nouns = []
+    return names, body
+
+
+def nouns_of(ops: pathlib.Path, headers: pathlib.Path) -> list[str]:
+    """Of the sources that define a list of ops. What would not get into the op table is an error."""
+    out = []
     for path in sorted(ops.glob("*.cpp")):
         if path.stem.endswith("_test"):
             continue
         text = path.read_text()
-        if re.search(rf"^extern const OpList {path.stem}_ops = ", text, re.M):
-            nouns.append(path.stem)
-        elif "OpEntry" in text or not headers.joinpath(f"{path.stem}.h").exists():
-            sys.exit(f"{path}: registers no ops; define `extern const OpList {path.stem}_ops`")
+        own = f"{path.stem}_ops"
+        lists = re.findall(r"\bOpList (\w+)\s*[={]", text)
+        if others := set(lists) - {own}:
+            sys.exit(f"{path}: the list '{min(others)}' would not be found; a source has one list of ops, {own}")
+        if re.search(rf"^extern const OpList {own} = ", text, re.M):
+            out.append(path.stem)
+        elif lists or "OpEntry" in text or not headers.joinpath(f"{path.stem}.h").exists():
+            sys.exit(f"{path}: registers no ops; define `extern const OpList {own}`")
+    return out
+
+
+def check_passes(folder: pathlib.Path) -> None:
+    """A pass that is not in the list of passes.cpp would never run."""
+    order = folder / "passes.cpp"
+    listed = re.findall(r"&ops::(\w+)", order.read_text()) if order.exists() else []
+    for path in sorted(folder.glob("*.cpp")):
+        for name in re.findall(r"^(?:extern )?(?:const|constexpr) Pass (\w+)\s*[={(]", path.read_text(), re.M):
+            if name not in listed:
+                sys.exit(f"{path}: the pass '{name}' would never run; {order.name} does not list it")
+
+
+def main() -> None:
+    ops, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    headers = pathlib.Path(__file__).resolve().parent.parent / "src" / "ops"
+    out.mkdir(parents=True, exist_ok=True)
+    names, body = embed_kernels(ops)
+    nouns = nouns_of(ops, headers)
+    check_passes(ops / "passes")
+    header = ["#pragma once", '#include "graph/kernel.h"', "namespace pteron::kernels {"]
+    header += [f"extern const graph::KernelSource {name};" for name in names]
+    header.append("}")
     body.append("namespace pteron::ops {")
     body += [f"extern const graph::OpList {noun}_ops;" for noun in nouns]
     body.append("}\nnamespace pteron::graph {")

@@ -267,6 +267,50 @@ class ModuleSizes(unittest.TestCase):
         self.assertEqual(lines[-2:], [("4", "pteron::ops::multiply(int)"), ("2", "pteron::ops::add(int)")])
 
 
+class OpTables(unittest.TestCase):
+    """tools/embed_kernels.py: what would not get into the tables of ops and passes is an error."""
+
+    def embed(self, sources):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in sources.items():
+                path = Path(folder, "ops", name)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+            done = subprocess.run([SOURCE / "tools" / "embed_kernels.py", f"{folder}/ops", f"{folder}/out"], capture_output=True, text=True)
+            table = Path(folder, "out", "kernels.cpp")
+            return done.returncode, done.stderr, table.read_text() if table.exists() else ""
+
+    def assert_refused(self, sources, *words):
+        code, said, _ = self.embed(sources)
+        self.assertEqual(code, 1, said)
+        for word in words:
+            self.assertIn(word, said)
+
+    def test_lists_and_passes_are_found(self):
+        code, said, table = self.embed({
+            "flip.cpp": "extern const OpList flip_ops = entries;\n",
+            "passes/flips.cpp": 'const Pass flips_pass{"flips", "two flips are none", run};\n',
+            "passes/passes.cpp": "static constexpr std::array passes{&ops::flips_pass};\n",
+        })
+        self.assertEqual(code, 0, said)
+        self.assertIn("{ops::flip_ops}", table)
+
+    def test_a_second_list_is_refused(self):
+        self.assert_refused({"flip.cpp": "extern const OpList flip_ops = entries;\nextern const OpList turn_ops = more;\n"},
+                            "flip.cpp", "'turn_ops'", "one list of ops, flip_ops")
+
+    def test_a_list_with_another_name_is_refused(self):
+        self.assert_refused({"flip.cpp": "extern const OpList turn_ops = entries;\n"}, "flip.cpp", "'turn_ops'")
+
+    def test_a_source_without_a_list_is_refused(self):
+        for text in ("", "const OpEntry entries[] = {};\n", "const OpList flip_ops = entries;\n"):
+            self.assert_refused({"flip.cpp": text}, "flip.cpp: registers no ops", "flip_ops")
+
+    def test_a_pass_that_is_not_listed_is_refused(self):
+        self.assert_refused({"passes/flips.cpp": "const Pass flips_pass{run};\n", "passes/passes.cpp": "passes{&ops::turns_pass};\n"},
+                            "flips.cpp", "'flips_pass' would never run")
+
+
 class Texts(unittest.TestCase):
     def test_scripts_tell_their_usage(self):
         for script in ("run", "test", *(f"tools/{name}" for name in ("setup", "build", "build_web", "serve_web", "default_model"))):
