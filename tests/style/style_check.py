@@ -11,7 +11,7 @@ import subprocess
 import sys
 import unittest
 
-from measure import functions
+from measure import functions, longest, python_functions
 
 SOURCE = pathlib.Path(sys.argv.pop(1)).resolve()
 FORMATTER = "clang-format-22"
@@ -32,6 +32,8 @@ def name_of(path: pathlib.Path) -> str:
 
 
 CPP = files("*.cpp", "*.h")
+# Those of tools/ have no suffix.
+PYTHON = files("*.py") + [path for path in files("tools/*") if not path.suffix and path.is_file() and "python3" in path.read_text()[:30]]
 CODE = CPP + files("*.ts", "*.py", "*.wgsl", "*.cmake")
 
 
@@ -109,7 +111,8 @@ class Lengths(unittest.TestCase):
         self.assertEqual(set(), known - long, "long.txt names what is short or gone")
 
     def test_functions_are_short(self):
-        self.check("function", {f"{name_of(path)} {f.name}": f.lines for path in CPP for f in functions(path.read_text())})
+        sources = [(path, functions) for path in CPP] + [(path, python_functions) for path in PYTHON]
+        self.check("function", {f"{name_of(path)} {name}": lines for path, find in sources for name, lines in longest(find(path.read_text())).items()})
 
     def test_files_are_short(self):
         self.check("file", {name_of(path): path.read_text().count("\n") for path in CODE})
@@ -118,9 +121,25 @@ class Lengths(unittest.TestCase):
         for name, reason in self.known.items():
             self.assertGreater(len(reason.split()), 3, name)
 
+    def assert_found(self, expected: list[tuple[str, int, int]], text: str, find=functions):
+        self.assertEqual(expected, [(f.name, f.first, f.last) for f in find(text)])
+
     def test_functions_are_found(self):
         text = 'struct A {\n  int f() const {\n    return g("}");\n  }\n};\nint B::h(int a,\n         int b) {\n  if (a) {\n  }\n}\nint x[] = {1, 2};\n'
-        self.assertEqual([("f", 2, 4), ("B::h", 6, 10)], [(f.name, f.first, f.last) for f in functions(text)])
+        self.assert_found([("f", 2, 4), ("B::h", 6, 10)], text)
 
+    def test_constructors_with_braces_are_found(self):
+        text = "A::A(int x)\n    : a{x}, b_(x), c<int>{[] { return 1; }()} {\n  f();\n}\nstruct B {\n  B() noexcept : b{1} {\n  }\n};\nvoid g() {\n}\n"
+        self.assert_found([("A::A", 1, 4), ("B", 6, 7), ("g", 9, 10)], text)
+
+    def test_tests_are_named_by_the_macro_s_arguments(self):
+        self.assert_found([("A.B", 1, 2), ("A.C", 3, 3)], "TEST(A, B) {\n}\nTEST_F(A, C) {}\n")
+
+    def test_functions_of_python_are_found(self):
+        text = "if x:\n    def a():\n        def inner(): pass\n        return inner\nclass B:\n    @cached\n    async def c(self):\n        pass\n"
+        self.assert_found([("a", 2, 4), ("B.c", 7, 8)], text, python_functions)
+
+    def test_of_overloads_the_longest_counts(self):
+        self.assertEqual({"f": 3, "g": 1}, longest(functions("void f(int a) {\n  b();\n}\nvoid f() {}\nvoid g() {}\n")))
 
 unittest.main()
