@@ -7,6 +7,8 @@
 
 #include <pteron/types.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,7 +45,7 @@ std::shared_ptr<DataSource> from_memory(std::vector<std::byte> bytes, std::strin
 std::shared_ptr<DataSource> borrow_memory(Bytes bytes, std::string name = "memory");
 
 // The bytes of a range: in place if the source can, else copied into `buffer`, at most `largest_fetch` of them.
-constexpr u64 largest_fetch = u64(4) << 30;
+constexpr u64 largest_fetch = std::min(u64(4) << 30, u64(SIZE_MAX / 2));  // a size_t of 32 bits holds no 4 GiB
 Result<Bytes> fetch(const DataSource& source, DataRange range, std::vector<std::byte>& buffer);
 
 }  // namespace pteron::format

@@ -324,13 +324,13 @@ TEST(Effects, AnInputThatIsUpdatedInPlaceCannotBeReadOnTheHost) {
 
 TEST(Effects, AnInputMayBeReadOnTheHostBeforeItIsUpdatedAndInACopy) {
   GraphBuilder b;
-  const u32 position = b.input(b.tensor(DType::i32, {1})), start = b.symint(), end = b.symint(),
+  const u32 position = b.input(b.tensor(DType::i32, {1})), start = b.symint(), last = b.symint(), end = b.symint(),
             copy = b.tensor(DType::i32, {1}), y = b.tensor(DType::f32, {4});
   b.op("aten.clone.default", {position, b.null(), copy});
   b.op("et_vk.select_as_symint.default", {position, b.integer(0), b.integer(0), start});
   increment(b, position);
-  b.op("et_vk.select_as_symint.default", {copy, b.integer(0), b.integer(0), end});
-  b.op("add", {end, b.integer(2), end});
+  b.op("et_vk.select_as_symint.default", {copy, b.integer(0), b.integer(0), last});
+  b.op("add", {last, b.integer(2), end});
   b.op("aten.slice_copy.Tensor",
        {b.constant<f32>(DType::f32, {4}, {1, 2, 3, 4}), b.integer(0), start, end, b.integer(1), y});
   b.output(y, true);
