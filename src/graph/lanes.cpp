@@ -101,30 +101,32 @@ class LaneGraph {
   bool is_folded(ValueId id) const { return std::holds_alternative<SymInt>(in_.values[id]) && !dependent_[id]; }
 
   // What depends on an input or on state: tensors by their contents, numbers by more than shapes that never change.
+  // What a lane has of its own is also written by an op for each lane.
   void find_dependent() {
     dependent_.assign(in_.values.size(), 0);
     for (ValueId id : in_.inputs) dependent_[id] = 1;
     for (ValueId id = 0; id < in_.values.size(); ++id)
-      if (is_tensor(id) && is_state(id)) dependent_[id] = 1;
+      dependent_[id] |= u8(is_tensor(id) ? is_state(id) : is_fraction(id));
     run_.assign(in_.ops.size(), Run::once);
-    for (u32 op = 0; op < in_.ops.size(); ++op) {
-      bool depends = !c_.ops[op].host_reads.empty(), depends_on_shapes = false, makes = false;
-      for (const Use& use : uses_[op]) {
-        if (use.role == Role::out) continue;
-        if (is_tensor(use.value) && use.role == Role::shape && shapes_.is_fixed[use.value])
-          depends_on_shapes |= dependent_[use.value] != 0;
-        else
-          depends |= dependent_[use.value] != 0;
-      }
-      for (const Use& use : uses_[op]) {
-        if (!use.writes()) continue;
-        const bool passes_on = is_tensor(use.value) ? depends || depends_on_shapes : depends || is_fraction(use.value);
-        dependent_[use.value] |= u8(passes_on);
-        makes |= !is_folded(use.value);
-      }
-      const bool for_lane = depends || depends_on_shapes;
-      run_[op] = !makes ? Run::not_at_all : for_lane ? Run::per_lane : Run::once;
+    for (bool changed = true; std::exchange(changed, false);)
+      for (u32 op = 0; op < in_.ops.size(); ++op) changed |= pass_on(op);
+  }
+
+  // True if more depends than was known.
+  bool pass_on(u32 op) {
+    bool depends = !c_.ops[op].host_reads.empty(), depends_on_shapes = false, makes = false, changed = false;
+    for (const Use& use : uses_[op]) {
+      const bool only_shape = is_tensor(use.value) && use.role == Role::shape && shapes_.is_fixed[use.value];
+      (only_shape ? depends_on_shapes : depends) |= dependent_[use.value] != 0;
     }
+    for (const Use& use : uses_[op]) {
+      if (!use.writes()) continue;
+      const bool passes_on = depends || (depends_on_shapes && is_tensor(use.value));
+      changed |= passes_on && !std::exchange(dependent_[use.value], u8(1));
+      makes |= !is_folded(use.value);
+    }
+    run_[op] = !makes ? Run::not_at_all : depends || depends_on_shapes ? Run::per_lane : Run::once;
+    return changed;
   }
 
   ValueId group_of(ValueId id) const {
