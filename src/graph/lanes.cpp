@@ -234,17 +234,19 @@ class LaneGraph {
 
   void add_tensors() {
     for (ValueId id = 0; id < in_.values.size(); ++id) {
-      if (!dependent_[id] || !lane_value_[id].empty()) continue;
+      if (!lane_value_[id].empty()) continue;
+      const u32 times = dependent_[id] ? lanes_ : 0;
       if (!is_tensor(id)) {  // a number
-        for (u32 lane = 0; lane < lanes_; ++lane) lane_value_[id].push_back(lane == 0 ? id : add(in_.values[id]));
+        for (u32 lane = 0; lane < times; ++lane) lane_value_[id].push_back(lane == 0 ? id : add(in_.values[id]));
         continue;
       }
+      if (!dependent_[id] && in_.tensor(id)->constant) continue;
       Tensor tensor = *in_.tensor(id);
       tensor.dtype = c_.facts.dtype[id];
       tensor.fixed = shapes_.is_fixed[id] != 0;
       if (tensor.fixed) tensor.max = shapes_.shape[id];
       const ValueId group = group_of(id);
-      for (u32 lane = 0; lane < lanes_; ++lane) {
+      for (u32 lane = 0; lane < times; ++lane) {
         if (is_joined(id)) tensor.part = {group, lane * lane_bytes(id)};
         lane_value_[id].push_back(lane == 0 && !is_joined(id) ? id : add(tensor));
       }

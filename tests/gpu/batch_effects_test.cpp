@@ -110,6 +110,18 @@ TEST(BatchEffects, ANumberWithAFractionIsThereForEachLane) {
   EXPECT_EQ(Lanes(d.b).step(), (std::vector<Floats>{{1.5f}, {11.5f}, {21.5f}}));
 }
 
+TEST(BatchEffects, WhatFollowsFromShapesAloneHasTheShapesOfTheStep) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {4}), true), size = b.symint(), t = b.tensor(DType::f32, {4}),
+            y = b.tensor(DType::f32, {4});
+  b.op("sym_size.int", {x, b.integer(0), size});
+  b.op("aten.full.default", {b.list({size}), b.integer(2), b.null(), b.null(), b.null(), b.null(), t});
+  b.op("aten.add.Tensor", {t, x, b.integer(1), y});
+  b.output(y, true);
+  b.output(t, true);
+  EXPECT_EQ(Lanes(b).step(), (std::vector<Floats>{{3, 2}, {13, 2}, {23, 2}}));
+}
+
 TEST(BatchEffects, AStateThatALaneCountsInCanBeSetToAConstant) {
   Draft d;
   const u32 state = d.constant(7), y = d.tensor();
