@@ -69,7 +69,7 @@ std::string difference(const Array& actual, const Array& expected, const Array& 
     return str("shape [", join(actual.dims), "] instead of [", join(expected.dims), "]");
   for (size_t i = 0; i < expected.data.size(); ++i) {
     const f64 a = actual.data[i], e = expected.data[i], may = margin * slack.data[i] + last_place(expected.dtype, e);
-    if (std::isinf(may) || (same_kind(a, e) && !(std::abs(a - e) > may))) continue;
+    if (std::isinf(slack.data[i]) || (same_kind(a, e) && !(std::abs(a - e) > may))) continue;
     return str("element ", i, " is ", a, " instead of ", e, ", more than ", may, " off");
   }
   return "";
@@ -77,24 +77,81 @@ std::string difference(const Array& actual, const Array& expected, const Array& 
 
 }  // namespace
 
-EngineRun run_engine(const std::vector<std::byte>& program, const Sample& sample, LoadOptions options) {
+namespace {
+
+// A step that another conversation can take at the same time: if there is one of the same shapes, not the same one.
+const Step& step_beside(const Sample& sample, const Step& step) {
+  const auto found = std::ranges::find_if(sample.steps, [&](const Step& other) {
+    return &other != &step && std::ranges::equal(other.inputs, step.inputs, {}, &Tensor::shape, &Tensor::shape);
+  });
+  return found == sample.steps.end() ? step : *found;
+}
+
+// A method on its own, or in the middle of a batch of three.
+class Conversation {
+ public:
+  static Result<Conversation> begin(const std::vector<std::byte>& program, const Way& way) {
+    Conversation out;
+    TRY(Program loaded, Program::load(program, way.options));
+    for (u32 i = 0; i < (way.in_batch ? 3 : 1); ++i) {
+      TRY(Method method, loaded.method());
+      out.methods_.push_back(std::move(method));
+    }
+    if (way.in_batch) {
+      TRY(Batch batch, loaded.batch());
+      out.batch_.emplace(std::move(batch));
+    }
+    return out;
+  }
+
+  Status reset() { return mine().reset(); }
+  // Sets whether others took part.
+  Result<std::span<const Tensor>> step(const Step& step, const Step& beside, bool& together) {
+    const std::vector<TensorView> views(step.inputs.begin(), step.inputs.end()),
+        others(beside.inputs.begin(), beside.inputs.end());
+    together = false;
+    if (batch_) {
+      Batch::Lane lanes[] = {{&methods_[0], others}, {&methods_[1], views}, {&methods_[2], others}};
+      const Status begun = batch_->begin(lanes);
+      // What a batch can't do, a conversation may do by itself.
+      if (!begun && begun.error().kind == ErrorKind::internal) return Failure(begun.error());
+      if (begun) TRY_DO(batch_->finish());
+      together = begun && lanes[0].status && lanes[1].status && lanes[2].status;
+      if (begun && lanes[1].status) return mine().outputs();
+    }
+    return mine().execute(views);
+  }
+
+ private:
+  Method& mine() { return methods_[methods_.size() / 2]; }
+
+  std::vector<Method> methods_;
+  std::optional<Batch> batch_;
+};
+
+}  // namespace
+
+EngineRun run_engine(const std::vector<std::byte>& program, const Sample& sample, Way way) {
   EngineRun out;
-  if (!options.device) options.device = engine();
-  auto loaded = Program::load(program, options);
-  if (!loaded) return out.error = loaded.error().to_string(), out;
-  auto method = loaded->method();
-  if (!method) return out.error = method.error().to_string(), out;
+  if (!way.options.device) way.options.device = engine();
+  auto conversation = Conversation::begin(program, way);
+  if (!conversation) return out.error = conversation.error().to_string(), out;
   out.loaded = true;
   for (const Step& step : sample.steps) {
     if (step.reset)
-      if (const Status reset = method->reset(); !reset) return out.error = reset.error().to_string(), out;
-    const std::vector<TensorView> views(step.inputs.begin(), step.inputs.end());
-    const auto outputs = method->execute(views);
+      if (const Status reset = conversation->reset(); !reset) return out.error = reset.error().to_string(), out;
+    bool together = false;
+    const auto outputs = conversation->step(step, step_beside(sample, step), together);
     if (!outputs) return out.error = outputs.error().to_string(), out;
+    out.in_batch += together;
     out.outputs.emplace_back();
     for (const Tensor& t : *outputs) out.outputs.back().push_back(reference::from_tensor(t));
   }
   return out;
+}
+
+EngineRun run_engine(const std::vector<std::byte>& program, const Sample& sample, LoadOptions options) {
+  return run_engine(program, sample, Way{"", std::move(options)});
 }
 
 std::string difference(const EngineRun& run, const Expected& expected, bool may_be_refused) {
@@ -137,7 +194,8 @@ Way further_way(u32 drawn) {
 }  // namespace
 
 std::vector<Way> ways(u32 drawn) {
-  return {{"with passes", {}}, {"without passes", test::without_passes()}, further_way(drawn)};
+  return {
+      {"with passes", {}}, {"without passes", test::without_passes()}, {"in a batch", {}, true}, further_way(drawn)};
 }
 
 namespace {
@@ -153,7 +211,7 @@ class Comparison {
     } catch (const std::exception& e) {
       return str("the reference refuses it: ", e.what());
     }
-    const EngineRun run = run_engine(program_, sample_, way.options);
+    const EngineRun run = run_engine(program_, sample_, way);
     const std::string problem = difference(run, expected_, sample_.may_be_refused);
     if (problem.empty() || sure_) return problem;
     // A step that jumps at a value, such as rounding, may have been missed by few runs.

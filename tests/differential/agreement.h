@@ -13,8 +13,10 @@ namespace pteron::differential {
 struct Way {
   std::string name;
   LoadOptions options;
+  bool in_batch = false;  // between two other conversations, as far as they can take a step together
 };
-// With all passes, with none, and one more that `drawn` chooses: a pass off, a route forced, another device, guards.
+// With all passes, with none, in a batch, and one more that `drawn` chooses: a pass off, a route forced, another
+// device, guards.
 std::vector<Way> ways(u32 drawn);
 
 // What differs, this way or in each that it does; empty if nothing does.
@@ -43,8 +45,10 @@ struct EngineRun {
   std::string error;
   bool loaded = false;
   Outputs outputs;
+  u32 in_batch = 0;  // steps
 };
 EngineRun run_engine(const std::vector<std::byte>& program, const Sample& sample, LoadOptions options);
+EngineRun run_engine(const std::vector<std::byte>& program, const Sample& sample, Way way);
 std::string difference(const EngineRun& run, const Expected& expected, bool may_be_refused);
 
 }  // namespace pteron::differential

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random graphs: the engine with all passes on and with all off against the reference interpreter.
+// Random graphs: the engine with all passes on and with all off, and in a batch, against the reference interpreter.
 #include "differential/agreement.h"
 #include "differential/crashes.h"
 #include "differential/options.h"

@@ -111,5 +111,17 @@ TEST(Regressions, WhatIsWrittenOverAConstantResultIsGoneInTheNextStep) {
   expect_agreement(b, {{{counting({2})}}, {{counting({2})}}});
 }
 
+// Or the way "in a batch" would say nothing.
+TEST(Batches, StepsOfASampleRunBesideOthers) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {2})), state = b.constant<f32>(DType::f32, {2}, {1, 2});
+  b.op("aten.add.Tensor", {state, x, b.integer(1), state});
+  b.output(state);
+  const Sample sample{b, {{{counting({2})}}, {{counting({2})}}, {{counting({2})}, true}}, false};
+  const EngineRun run = run_engine(b.program(), sample, Way{"in a batch", {}, true});
+  EXPECT_EQ(difference(run, expect(b.program(), sample, few_runs), false), "");
+  EXPECT_EQ(run.in_batch, 3u);
+}
+
 }  // namespace
 }  // namespace pteron::differential

@@ -86,7 +86,7 @@ Judgement judge(const Sample& sample, u32 variant) {
   const std::vector<std::byte> program = sample.graph.program();
   const std::vector<Way> variants = ways(variant);
   std::vector<EngineRun> runs;
-  for (const Way& way : variants) runs.push_back(run_engine(program, sample, way.options));
+  for (const Way& way : variants) runs.push_back(run_engine(program, sample, way));
   for (const EngineRun& run : runs)
     if (run.error.find("internal") == 0) return {Judgement::differs, run.error};
   const EngineRun* first = nullptr;
