@@ -27,6 +27,7 @@ class TensorArg {
   u32 rank() const { return live_->rank(); }
   u32 dim(i32 axis) const { return live_->dim(axis); }
   u64 numel() const { return live_->numel(); }
+  u64 rows() const { return live_->product(0, rank() - 1); }  // as long as the last axis, perhaps without elements
 
  private:
   ValueId id_ = no_value;

@@ -72,7 +72,7 @@ Status linear_grouped(Plan& op, const TensorArg& x, const GroupedWeight& w, cons
                       const TensorArg& y) {
   const u32 depth = x.dim(-1);
   Gemm gemm(op, Gemm::floats);
-  gemm.params.rows = u32(y.numel() / w.columns());
+  gemm.params.rows = u32(y.rows());
   gemm.params.columns = w.columns();
   gemm.params.a_row = depth;
   gemm.bind("a", x);
@@ -95,7 +95,7 @@ Status linear_dynamic(Plan& op) {
   TRY_DO(check_ends(op, x, bias, y, w.columns()));
   TRY_DO(op.resize(y, linear_shape(x, w.columns())));
   if (y.numel() == 0) return {};
-  const u32 rows = u32(y.numel() / w.columns());
+  const u32 rows = u32(y.rows());
   REQUIRE(op, is_float(row_scales.dtype()) && !is_float(row_zeros.dtype()), "the rows' scales are ", row_scales.dtype(),
           " and their zero points ", row_zeros.dtype(), "; floats and integers are needed");
   REQUIRE_LIVE(op, row_scales.numel() >= rows && row_zeros.numel() >= rows, "scales ", row_scales.shape(),
@@ -128,7 +128,7 @@ Status linear_channels(Plan& op) {
   TRY_DO(op.resize(y, linear_shape(x, columns)));
   if (y.numel() == 0) return {};
   Gemm gemm(op, Gemm::floats);
-  gemm.params.rows = u32(y.numel() / columns);
+  gemm.params.rows = u32(y.rows());
   gemm.params.columns = columns;
   gemm.params.depth = gemm.params.a_row = depth;
   gemm.params.b_column = w.dim(1);
@@ -159,7 +159,7 @@ Status linear_backward(Plan& op) {
   if (dx.numel() == 0) return {};
   Gemm gemm(op, Gemm::floats);
   GemmParams& g = gemm.params;
-  g.rows = u32(dx.numel() / columns);
+  g.rows = u32(dx.rows());
   g.columns = columns;
   g.depth = g.a_row = depth;
   g.b_step = w.row_bytes();

@@ -31,7 +31,7 @@ Status check_layer(Plan& op, const Layer& l, DType x) {
 Status run_layer(Gemm& gemm, const Layer& l, bool centered) {
   const u32 columns = l.weight.dim(0), depth = l.weight.dim(1);
   const auto quads = depth % 4 == 0 ? Gemm::along_depth : Gemm::none;
-  gemm.params.rows = u32(l.y.numel() / columns);
+  gemm.params.rows = u32(l.y.rows());
   gemm.params.columns = columns;
   gemm.params.depth = gemm.params.a_row = gemm.params.b_column = depth;
   gemm.params.b_step = 1;

@@ -132,7 +132,7 @@ Status linear(Plan& op) {
   if (y.numel() == 0) return {};
   Gemm gemm(op, Gemm::floats);
   const auto quads = in_fours(op, depth, op.shape_is_fixed(w)) ? Gemm::along_depth : Gemm::none;
-  gemm.params.rows = u32(y.numel() / columns);
+  gemm.params.rows = u32(y.rows());
   gemm.params.columns = columns;
   gemm.params.depth = gemm.params.a_row = gemm.params.b_column = depth;
   gemm.params.b_step = 1;
@@ -151,9 +151,9 @@ Status weight_gradient(Plan& op) {
   REQUIRE(op, dy.rank() >= 1 && x.rank() >= 1, "gradient ", dy.shape(), " and input ", x.shape(),
           " must have at least one axis");
   const u32 rows = dy.dim(-1), columns = x.dim(-1);
-  const u64 depth = dy.shape().product(0, dy.rank() - 1);
-  REQUIRE_LIVE(op, x.shape().product(0, x.rank() - 1) == depth, "the gradient ", dy.shape(), " and the input ",
-               x.shape(), " have different numbers of rows");
+  const u64 depth = dy.rows();
+  REQUIRE_LIVE(op, x.rows() == depth, "the gradient ", dy.shape(), " and the input ", x.shape(),
+               " have different numbers of rows");
   TRY_DO(op.resize(y, {rows, columns}));
   if (y.numel() == 0) return {};
   Gemm gemm(op, Gemm::floats);

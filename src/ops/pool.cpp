@@ -138,7 +138,7 @@ Status average(Plan& op, const TensorArg& x, const TensorArg& y, u32 axes, const
                const Triple& reach) {
   if (y.numel() == 0) return {};
   if (rounds(reach) <= large_window) return average(op, x, x.dtype(), y, y.dtype(), how, window);
-  const u64 volumes = y.numel() / (u64(window.out[0]) * window.out[1] * window.out[2]);
+  const u64 volumes = y.shape().product(0, y.rank() - axes);
   Operand from = x;
   DType from_dtype = x.dtype();
   for (u32 axis = 2;; --axis) {

@@ -59,7 +59,7 @@ Status per_token(Plan& op) {
   const TensorArg x = op.tensor(0);
   REQUIRE(op, x.rank() >= 1, "a scalar has no rows");
   Params params;
-  set_whole(params, x.shape().product(0, x.rank() - 1), x.dim(-1));
+  set_whole(params, x.rows(), x.dim(-1));
   Shape out = x.shape();
   out[out.rank() - 1] = 1;
   return run(op, x, out, params, nearer_end);

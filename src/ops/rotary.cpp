@@ -32,7 +32,7 @@ Status rotate(Plan& op, const TensorArg& x, const TensorArg& cosines, const Tens
   const u32 dim = x.dim(-1), inner = x.rank() == 4 ? x.dim(2) : 1;
   const u32 rotated = layout == Layout::interleaved ? angles.width : angles.width / 2;
   const u32 pairs = dim - rotated;
-  const u32 count = u32(x.numel() / dim * pairs);
+  const u32 count = u32(x.rows() * pairs);
   const Spec spec = Spec()
                         .flag("INTERLEAVED", layout != Layout::halves)
                         .flag("PAIRED", layout == Layout::paired)
