@@ -55,29 +55,6 @@ TEST(Compile, RefusesMoreGroupsOfAConvolutionThanCanBeCounted) {  // found by fu
   expect_error(b, "2305843009213693953 groups of 4 channels are too many");
 }
 
-// The file says that a result of dynamic shape may have elements, but the op gives it none.
-TEST(Compile, CountsRowsOfResultsThatHaveNoColumns) {
-  const auto compiles = [](const char* name, auto args_of) {
-    GraphBuilder b;
-    const u32 x = b.input(b.tensor(DType::f32, {3, 8}), true), y = b.tensor(DType::f32, {3, 4});
-    const auto weight = [&](DType dtype, u32 depth) { return b.constant<f32>(dtype, {0, depth}, {}); };
-    const u32 scales = b.constant<f32>(DType::f32, {1, 4}, {1, 1, 1, 1});
-    std::vector<u32> args = args_of(b, x, weight, scales);
-    args.push_back(y);
-    b.op(name, args);
-    b.output(y, true);
-    EXPECT_EQ(error_of(b), "") << name;
-  };
-  compiles("aten.linear.default", [](auto&, u32 x, auto& w, u32) { return std::vector{x, w(DType::f32, 8)}; });
-  compiles("et_vk.linear_q4gsw.default", [](auto& b, u32 x, auto& w, u32 scales) {
-    return std::vector{x, w(DType::u8, 4), scales, b.integer(12), b.null()};
-  });
-  compiles("et_vk.linear_qcs4w.default",
-           [](auto&, u32 x, auto& w, u32 scales) { return std::vector{x, w(DType::u8, 4), scales}; });
-  compiles("aten._weight_int8pack_mm.default",
-           [](auto&, u32 x, auto& w, u32 scales) { return std::vector{x, w(DType::i8, 8), scales}; });
-}
-
 TEST(Compile, ListsAllOpsThatCannotRun) {
   GraphBuilder b;
   const u32 x = b.input(b.tensor(DType::f32, {4})), y = b.tensor(DType::f32, {4}), z = b.tensor(DType::f32, {4});
