@@ -23,15 +23,6 @@ bool CompileOptions::is_disabled(std::string_view pass) const {
   return std::find(disabled_passes.begin(), disabled_passes.end(), pass) != disabled_passes.end();
 }
 
-DType device_dtype(DType t, const gpu::Features& features) {
-  switch (t) {
-    case DType::i64: return DType::i32;
-    case DType::f64: return DType::f32;
-    case DType::f16: return features.f16 ? DType::f16 : DType::f32;
-    default: return t;
-  }
-}
-
 bool is_plain_copy(const Facts& facts, const Op& op) {
   if (!op.entry || !op.entry->is(copies)) return false;
   const ValueId from = op.args.front(), to = op.args.back();
@@ -40,6 +31,16 @@ bool is_plain_copy(const Facts& facts, const Op& op) {
 }
 
 namespace {
+
+// How the device stores a dtype: 64-bit types are narrowed; f16 is widened where shaders lack it.
+DType device_dtype(DType t, const gpu::Features& features) {
+  switch (t) {
+    case DType::i64: return DType::i32;
+    case DType::f64: return DType::f32;
+    case DType::f16: return features.f16 ? DType::f16 : DType::f32;
+    default: return t;
+  }
+}
 
 u64 round_up(u64 bytes, u64 multiple) { return (bytes + multiple - 1) / multiple * multiple; }
 

@@ -149,7 +149,4 @@ Result<std::shared_ptr<const CompiledGraph>> compile_batch(Graph graph, const Fa
 // Is this op's result the same bytes as its first argument?
 bool is_plain_copy(const Facts& facts, const Op& op);
 
-// How the device stores a dtype: 64-bit types are narrowed; f16 is widened where shaders lack it.
-DType device_dtype(DType t, const gpu::Features& features);
-
 }  // namespace pteron::graph

@@ -240,32 +240,6 @@ std::string Spec::declarations() const {
   return out;
 }
 
-std::string Spec::summary() const {
-  std::string out;
-  for (u32 i = 0; i < count_; ++i) {
-    const Entry& e = entries_[i];
-    if (!out.empty()) out += ' ';
-    switch (e.kind) {
-      case Entry::flag: out += str(e.name, "=", e.value != 0); break;
-      case Entry::num: out += str(e.name, "=", e.value); break;
-      case Entry::absent_quads:
-      case Entry::absent_output:
-      case Entry::absent_output_quads:
-      case Entry::absent_input: out += str("-", e.name); break;
-      case Entry::halves: out += str(e.name, ":halves"); break;
-      case Entry::expression: out += str("'", e.name, "'"); break;
-      case Entry::snippet: out += str("+", e.name); break;
-      case Entry::array:
-      case Entry::writable_array:
-      case Entry::uniform_array: out += str(e.name, ":", e.wgsl_type); break;
-      case Entry::load: out += str(e.name, "@", e.value); break;
-      case Entry::code: out += str("code#", std::hash<std::string_view>{}(e.name)); break;
-      default: out += str(e.name, ":", DType(e.value));
-    }
-  }
-  return out;
-}
-
 u32 threads_of(const Kernel& kernel) {
   const std::string text = assemble(kernel).source;
   const auto behind = [&text](const std::string& mark, char end) -> std::string {

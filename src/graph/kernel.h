@@ -101,8 +101,6 @@ class Spec {
     for (u32 i = 0; i < count_; ++i)
       if (entries_[i].kind == Entry::snippet) fn(entries_[i].name);
   }
-  // A readable key: "TILE=8 x:float32".
-  std::string summary() const;
 
  private:
   struct Entry {

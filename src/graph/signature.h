@@ -35,10 +35,9 @@ struct Parameter {
   Kind kind = Kind::tensor;
   Role role = Role::in;
   bool optional = false;  // may be Null
-  bool has_default = false;
-  u8 items = 0;       // results: how many tensors a list has
-  bool open = false;  // results: or more
-  f64 number = 0;     // the default; a flag's is 0 or 1
+  u8 items = 0;           // results: how many tensors a list has
+  bool open = false;      // results: or more
+  f64 number = 0;         // the default; a flag's is 0 or 1
   std::string_view text = {};
 };
 
@@ -122,7 +121,7 @@ struct Parser {
     return (negative ? -digits : digits) / scale;
   }
   constexpr void default_of(Parameter& p) {
-    p.optional = p.has_default = true;
+    p.optional = true;
     switch (p.kind) {
       case Kind::integer:
       case Kind::number: p.number = number(); return;
