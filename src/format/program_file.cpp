@@ -4,6 +4,7 @@
 #include "format/flatbuffer_tools.h"
 #include "program_generated.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace pteron::format {
@@ -215,6 +216,16 @@ class Reader {
     return invalid("an instruction has the unknown type ", int(instruction.call_type()));
   }
 
+  // Delegates may share their bytes, but each becomes a plan of its own.
+  Status take_delegate(u64 size) {
+    constexpr u64 least = 1 << 14;
+    const u64 most = 64 * file_size_ + (1 << 24);
+    delegate_bytes_ += std::max(size, least);
+    if (delegate_bytes_ <= most) return {};
+    return invalid("the delegates have ", delegate_bytes_, " bytes together; a file of ", file_size_,
+                   " bytes may have ", most);
+  }
+
   Result<DelegateSpec> read_delegate(const fb::Delegate& delegate) {
     DelegateSpec out;
     TRY_DO(budget_.take(delegate.id()));
@@ -228,6 +239,7 @@ class Reader {
     } else {
       TRY(out.blob, segment(index, str("delegate ", out.id)));
     }
+    TRY_DO(take_delegate(out.blob.size));
     for (const auto* spec : items(delegate.compile_specs())) {
       TRY_DO(budget_.take(spec->key()));
       TRY_DO(budget_.take(spec->value()));
@@ -276,6 +288,7 @@ class Reader {
   ProgramHeader header_;
   u64 file_size_;
   Budget budget_;
+  u64 delegate_bytes_ = 0;
 };
 
 }  // namespace

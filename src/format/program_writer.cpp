@@ -128,9 +128,11 @@ struct ProgramValueWriter {
     const i8 type = t.dtype ? scalar_type_of(*t.dtype) : t.scalar_type;
     const auto dim_order = b.CreateVector(order);
     const auto allocation = t.planned ? place(t) : Offset<fb::Allocation>();
+    const auto extra = t.external_key.empty() ? Offset<fb::TensorExtra>()
+                                              : fb::CreateTensorExtra(b, 0, b.CreateString(t.external_key), 1);
     return wrap(
         fb::AnyValue_TensorValue,
-        fb::CreateTensorValue(b, type, 0, sizes, dim_order, false, 0, allocation, 0, t.dynamic ? 1 : 0).Union());
+        fb::CreateTensorValue(b, type, 0, sizes, dim_order, false, 0, allocation, 0, t.dynamic ? 1 : 0, extra).Union());
   }
   // Behind what has been placed: these tensors are inputs and outputs, which are alive all the time.
   Offset<fb::Allocation> place(const TensorSpec& t) {

@@ -27,6 +27,7 @@ std::span<const Tensor> Method::outputs() const { return impl_->outputs; }
 Status Method::reset() {
   TRY_DO(impl_->check_idle("state can't be reset"));
   for (auto& delegate : impl_->delegates) TRY_DO(delegate.state.reset());
+  impl_->reset_values();
   return {};
 }
 

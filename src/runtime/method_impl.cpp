@@ -5,32 +5,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 namespace pteron {
 namespace {
-
-ValueInfo describe_value(const format::ProgramValue& value) {
-  ValueInfo out;
-  if (const auto* tensor = std::get_if<format::TensorSpec>(&value)) {
-    out.dtype = tensor->dtype.value_or(DType::f32);
-    out.shape = tensor->shape;
-    out.dynamic = tensor->dynamic;
-  } else {
-    out.is_tensor = false;
-    out.dtype = std::holds_alternative<f64>(value)    ? DType::f64
-                : std::holds_alternative<bool>(value) ? DType::boolean
-                                                      : DType::i64;
-  }
-  return out;
-}
-
-// A method's number as a scalar tensor.
-std::optional<Tensor> scalar_tensor(const format::ProgramValue& value) {
-  if (const auto* i = std::get_if<i64>(&value)) return Tensor::scalar(*i);
-  if (const auto* d = std::get_if<f64>(&value)) return Tensor::scalar(*d);
-  if (const auto* b = std::get_if<bool>(&value)) return Tensor::scalar(*b);
-  return std::nullopt;
-}
 
 bool reads(const format::Instruction& instruction, u32 value) {
   return std::visit(
@@ -46,26 +24,6 @@ bool reads(const format::Instruction& instruction, u32 value) {
 }
 
 }  // namespace
-
-MethodInfo describe_method(const format::MethodSpec& spec, std::span<const Epilogue> epilogues) {
-  MethodInfo out;
-  out.name = spec.name;
-  for (u32 id : spec.inputs) out.inputs.push_back(describe_value(spec.values[id]));
-  for (u32 id : spec.outputs) out.outputs.push_back(describe_value(spec.values[id]));
-  for (const Epilogue& e : epilogues) {
-    const ValueInfo source = out.outputs[e.output];
-    Shape shape;
-    if (e.rows == Epilogue::all) shape.push_back(u32(source.shape.numel() / std::max(source.shape.dim(-1), 1u)));
-    if (e.kind == Epilogue::top_k)
-      shape.push_back(e.k);
-    else if (e.rows == Epilogue::last)
-      shape.push_back(1);
-    const bool dynamic = e.rows == Epilogue::all && source.dynamic;
-    if (e.kind != Epilogue::arg_max) out.outputs.push_back({true, DType::f32, shape, dynamic});
-    if (e.kind != Epilogue::log_sum_exp) out.outputs.push_back({true, DType::i32, shape, dynamic});
-  }
-  return out;
-}
 
 Result<std::unique_ptr<Method::Impl>> Method::Impl::create(std::shared_ptr<const void> keep_alive,
                                                            std::shared_ptr<LoadedMethod> loaded) {
@@ -89,21 +47,21 @@ Status Method::Impl::set_up() {
   spec_ = loaded_->spec;
   info = describe_method(*spec_, loaded_->options.epilogues);
   outputs.resize(info.outputs.size());
-  slots_.resize(spec_->values.size());
-  for (size_t id = 0; id < spec_->values.size(); ++id) {
-    Slot& slot = slots_[id];
-    if (auto scalar = scalar_tensor(spec_->values[id])) slot.owned = *std::move(scalar);
-    if (const auto* i = std::get_if<i64>(&spec_->values[id])) slot.number = *i;
-    slot.ready = !std::holds_alternative<format::TensorSpec>(spec_->values[id]);
-  }
-  for (const auto& [id, constant] : loaded_->constants) {
-    slots_[id].owned = constant;
-    slots_[id].ready = true;
-  }
+  reset_values();
   for (size_t i = 0; i < spec_->instructions.size(); ++i) {
     TRY(auto taken, taken_by(i));
     taken_.push_back(std::move(taken));
   }
+  std::set<u32> written;
+  for (const format::Instruction& instruction : spec_->instructions) {
+    if (const auto* call = std::get_if<format::KernelCall>(&instruction); call && !call->args.empty())
+      written.insert(call->args[0]);
+    if (const auto* move = std::get_if<format::MoveCall>(&instruction)) written.insert(move->to);
+  }
+  for (const auto& taken : taken_)
+    for (const Taken& result : taken) written.insert(result.value);
+  for (const auto& [id, constant] : loaded_->constants)
+    if (written.contains(id)) written_constants_.push_back(id);
   return {};
 }
 
@@ -139,42 +97,8 @@ Result<std::unique_ptr<Method::Impl>> Method::Impl::clone() const {
     other->delegates.push_back({delegate.runners, std::move(state), delegate.added_outputs, 0, {}, {}});
   }
   TRY_DO(other->set_up());
+  other->slots_ = slots_;
   return other;
-}
-
-Status Method::Impl::check_inputs(std::span<const TensorView> inputs) const {
-  if (inputs.size() != info.inputs.size())
-    return invalid("method ", info.name, " takes ", info.inputs.size(), " inputs, but ", inputs.size(), " were given");
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const ValueInfo& want = info.inputs[i];
-    if (inputs[i].dtype != want.dtype)
-      return invalid("input ", i, " should be ", want.dtype, ", but ", inputs[i].dtype, " was given");
-    if (!want.is_tensor && inputs[i].shape.rank() != 0)
-      return invalid("input ", i, " should be a number (rank 0), but ", inputs[i].shape, " was given");
-    if (want.is_tensor && !want.dynamic && !(inputs[i].shape == want.shape))
-      return invalid("input ", i, " should have shape ", want.shape, ", but ", inputs[i].shape, " was given");
-    const u64 bytes = inputs[i].shape.numel() * size_of(inputs[i].dtype);
-    if (inputs[i].bytes.size() != bytes || (bytes > 0 && inputs[i].bytes.data() == nullptr))
-      return invalid("input ", i, " of shape ", inputs[i].shape, " ", inputs[i].dtype, " needs ", bytes, " bytes, but ",
-                     inputs[i].bytes.size(), " were given");
-  }
-  return {};
-}
-
-Status Method::Impl::set_inputs(std::span<const TensorView> inputs) {
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    Slot& slot = slots_[spec_->inputs[i]];
-    slot.view = inputs[i];
-    slot.borrowed = slot.ready = true;
-    if (info.inputs[i].is_tensor) continue;
-    if (inputs[i].dtype == DType::i64) {
-      slot.number = graph::element_as_integer(inputs[i].bytes, DType::i64, 0);
-    } else if (std::memcmp(inputs[i].bytes.data(), slot.owned.bytes().data(), inputs[i].bytes.size()) != 0) {
-      return invalid("input ", i,
-                     " is a number that was fixed when the program was exported; only that value can be given");
-    }
-  }
-  return {};
 }
 
 Status Method::Impl::prepare(std::span<const TensorView> inputs, const OutputSet& wanted) {
@@ -221,14 +145,8 @@ const format::DelegateCall* Method::Impl::call() const {
 Status Method::Impl::run_until_call() {
   const auto& code = spec_->instructions;
   for (; pc_ < code.size() && !call(); ++pc_) {
-    if (const auto* kernel = std::get_if<format::KernelCall>(&code[pc_])) TRY_DO(copy(*kernel));
-    if (const auto* move = std::get_if<format::MoveCall>(&code[pc_])) {
-      Slot& from = slots_[move->from];
-      slots_[move->to].view = from.get();
-      slots_[move->to].borrowed = true;
-      slots_[move->to].ready = from.ready;
-      slots_[move->to].number = from.number;
-    }
+    if (const auto* kernel = std::get_if<format::KernelCall>(&code[pc_])) TRY_DO(copy_into(kernel->args));
+    if (const auto* move = std::get_if<format::MoveCall>(&code[pc_])) TRY_DO(copy(move->from, move->to));
   }
   return {};
 }
@@ -239,20 +157,6 @@ Status Method::Impl::run_until_submit() {
   Status status = submit(*call());
   if (!status) runner_.give_back();
   return status;
-}
-
-// The only op outside of delegates that is run here: it writes an updated input back.
-Status Method::Impl::copy(const format::KernelCall& call) {
-  if (call.args.size() < 2) return invalid("aten::copy_ has ", call.args.size(), " arguments");
-  Slot& to = slots_[call.args[0]];
-  if (!slots_[call.args[1]].ready)
-    return invalid("aten::copy_ reads value ", call.args[1], ", which nothing has produced");
-  const TensorView from = slots_[call.args[1]].get();
-  to.owned.reshape(from.dtype, from.shape);
-  if (!from.bytes.empty()) std::memcpy(to.owned.bytes().data(), from.bytes.data(), from.bytes.size());
-  to.borrowed = false;
-  to.ready = true;
-  return {};
 }
 
 void Method::Impl::choose_wanted(const Delegate& delegate) {
@@ -300,18 +204,15 @@ Status Method::Impl::submit(const format::DelegateCall& call) {
 
 Status Method::Impl::collect(const Taken& taken, const graph::Runner& runner, u32 first) {
   Slot& slot = slots_[taken.value];
-  slot.borrowed = false;
-  slot.ready = true;
   const u32 output = first + taken.output;
   if (!runner.output_is_tensor(output)) {
-    TRY(slot.number, runner.output_number(output));
-    slot.owned = Tensor::scalar(*slot.number);
-    return {};
+    TRY(const i64 number, runner.output_number(output));
+    return take_number(taken.value, number);
   }
   const auto* tensor = std::get_if<format::TensorSpec>(&spec_->values[taken.value]);
   const DType dtype = tensor && tensor->dtype ? *tensor->dtype : runner.output_dtype(output);
-  slot.owned.reshape(dtype, runner.output_shape(output));
-  return runner.read_output(output, dtype, slot.owned.bytes());
+  TRY_DO(check_fits(taken.value, dtype, runner.output_shape(output)));
+  return runner.read_output(output, dtype, slot.own(dtype, runner.output_shape(output)));
 }
 
 Status Method::Impl::collect(const format::DelegateCall& call, const graph::Runner& runner, u32 first) {

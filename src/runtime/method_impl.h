@@ -23,6 +23,13 @@ struct Method::Impl {
   Result<bool> finish(bool wait);
   Status check_idle(std::string_view what) const;
 
+  // All values on the host as they are before the first step.
+  void reset_values();
+  // Constants of the method that its instructions write: state, besides that of the delegates.
+  const std::vector<u32>& written_constants() const { return written_constants_; }
+  Bytes constant_bytes(u32 value) const { return slots_[value].get().bytes; }
+  void write_constant(u32 value, Bytes bytes);
+
   // A step that is one lane of a batch. `begin_lane` gets as far as the only delegate, whose inputs and wanted outputs
   // are then there; somebody else runs it, and `finish_lane` takes its outputs from the `first` one on.
   Status begin_lane(const LoadedMethod& loaded, std::span<const TensorView> inputs, const OutputSet& wanted);
@@ -46,7 +53,7 @@ struct Method::Impl {
   bool profiling = false;
 
  private:
-  // A value of the method on the host. Inputs are borrowed, results owned.
+  // A value of the method on the host. Inputs and constants are borrowed, results owned.
   struct Slot {
     TensorView view;
     Tensor owned;
@@ -54,6 +61,18 @@ struct Method::Impl {
     bool borrowed = false;
     bool ready = false;
     TensorView get() const { return borrowed ? view : owned.view(); }
+    void borrow(const TensorView& from) {
+      view = from;
+      borrowed = ready = true;
+      number.reset();
+    }
+    MutableBytes own(DType dtype, const Shape& shape) {
+      owned.reshape(dtype, shape);
+      borrowed = false;
+      ready = true;
+      number.reset();
+      return owned.bytes();
+    }
   };
   // An output that a call takes.
   struct Taken {
@@ -76,7 +95,11 @@ struct Method::Impl {
   Status collect(const format::DelegateCall& call, const graph::Runner& runner, u32 first);
   Status collect(const Taken& taken, const graph::Runner& runner, u32 first);
   Status land(const format::DelegateCall& call);
-  Status copy(const format::KernelCall& call);
+  // Results are what the file says of the value that they become, so that whoever reads it finds what it expects.
+  Status check_fits(u32 value, DType dtype, const Shape& shape) const;
+  Status take_number(u32 value, i64 number);
+  Status copy(u32 from, u32 to);
+  Status copy_into(const std::vector<u32>& args);
   Status publish();
   void choose_wanted(const Delegate& delegate);
 
@@ -84,6 +107,7 @@ struct Method::Impl {
   std::shared_ptr<const LoadedMethod> loaded_;
   const format::MethodSpec* spec_ = nullptr;
   std::vector<Slot> slots_;
+  std::vector<u32> written_constants_;
   std::vector<std::vector<Taken>> taken_;  // by instruction; empty if it is no call of a delegate
   std::vector<graph::HostInput> host_inputs_;
   size_t pc_ = 0;

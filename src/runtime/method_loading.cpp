@@ -5,6 +5,8 @@
 #include "ops/epilogue.h"
 
 #include <algorithm>
+#include <set>
+#include <tuple>
 
 namespace pteron {
 namespace {
@@ -77,6 +79,19 @@ Status check_epilogues(const format::MethodSpec& method, const MethodOptions& op
   return {};
 }
 
+// What instructions or callers of a method can read.
+std::set<u32> used_values(const format::MethodSpec& method) {
+  std::set<u32> out(method.outputs.begin(), method.outputs.end());
+  for (const format::Instruction& instruction : method.instructions) {
+    if (const auto* call = std::get_if<format::DelegateCall>(&instruction))
+      out.insert(call->args.begin(), call->args.end());
+    if (const auto* call = std::get_if<format::KernelCall>(&instruction))
+      out.insert(call->args.begin(), call->args.end());
+    if (const auto* move = std::get_if<format::MoveCall>(&instruction)) out.insert(move->from);
+  }
+  return out;
+}
+
 Status check_layout(const format::TensorSpec& tensor, std::string_view what, size_t index) {
   if (!tensor.dtype)
     return unsupported(what, " ", index, " is of ", format::scalar_type_name(tensor.scalar_type),
@@ -86,15 +101,21 @@ Status check_layout(const format::TensorSpec& tensor, std::string_view what, siz
   return {};
 }
 
-// What goes in and comes out has a type and an order that the host's tensors have.
-Status check_layouts(const format::MethodSpec& spec) {
-  for (size_t i = 0; i < spec.inputs.size(); ++i)
-    if (const auto* tensor = std::get_if<format::TensorSpec>(&spec.values[spec.inputs[i]]))
-      TRY_DO(check_layout(*tensor, "input", i));
-  for (size_t i = 0; i < spec.outputs.size(); ++i)
-    if (const auto* tensor = std::get_if<format::TensorSpec>(&spec.values[spec.outputs[i]]))
-      TRY_DO(check_layout(*tensor, "output", i));
+// What goes in and comes out is a number, or a tensor of a type and an order that the host's tensors have.
+Status check_ends(const format::MethodSpec& spec, const std::vector<u32>& ends, std::string_view what) {
+  for (size_t i = 0; i < ends.size(); ++i) {
+    const format::ProgramValue& value = spec.values[ends[i]];
+    if (const auto* tensor = std::get_if<format::TensorSpec>(&value))
+      TRY_DO(check_layout(*tensor, what, i));
+    else if (!is_number(value))
+      return unsupported(what, " ", i, " is neither a tensor nor a number");
+  }
   return {};
+}
+
+Status check_layouts(const format::MethodSpec& spec) {
+  TRY_DO(check_ends(spec, spec.inputs, "input"));
+  return check_ends(spec, spec.outputs, "output");
 }
 
 }  // namespace
@@ -189,7 +210,8 @@ Result<std::unique_ptr<MethodLoading>> MethodLoading::begin(std::shared_ptr<grap
 
 Status MethodLoading::plan_constants() {
   const auto& values = loaded_.spec->values;
-  for (u32 id = 0; id < values.size(); ++id) {
+  std::map<std::tuple<u32, u64, u64>, std::vector<u32>> ranges;  // by source, offset and size
+  for (u32 id : used_values(*loaded_.spec)) {
     const auto* tensor = std::get_if<format::TensorSpec>(&values[id]);
     if (!tensor || !tensor->dtype || !tensor->contiguous) continue;
     std::optional<graph::DataLocation> where;
@@ -201,9 +223,18 @@ Status MethodLoading::plan_constants() {
     const u64 bytes = tensor->shape.numel() * size_of(*tensor->dtype);
     if (where->range.size < bytes)
       return invalid("constant value ", id, " of shape ", tensor->shape, " has only ", where->range.size, " bytes");
-    where->range.size = bytes;
-    constants_.push_back({id, *where});
+    ranges[{where->source, where->range.offset, bytes}].push_back(id);
   }
+  std::map<u32, u64> taken;  // of a source
+  for (auto& [range, ids] : ranges) {
+    const auto [source, offset, size] = range;
+    taken[source] += size;
+    constants_.push_back({{source, {offset, size}}, std::move(ids)});
+  }
+  for (const auto& [source, sum] : taken)
+    if (sum > files_.sizes[source])
+      return invalid("the constants overlap: they have ", sum, " bytes together, and their file ",
+                     files_.sizes[source]);
   return {};
 }
 
@@ -214,7 +245,8 @@ MethodLoading::Need MethodLoading::next() const {
     const u64 wanted = header_ ? header_->flatbuffer.end() : std::min(blob.size, format::delegate_header_bytes);
     return {Need::data, {0, {blob.offset, wanted}}};
   }
-  if (loaded_.constants.size() < constants_.size()) return {Need::data, constants_[loaded_.constants.size()].where};
+  if (loaded_.constant_bytes.size() < constants_.size())
+    return {Need::data, constants_[loaded_.constant_bytes.size()].where};
   return {Need::nothing, {}};
 }
 
@@ -246,10 +278,12 @@ Status MethodLoading::supply_blob(Bytes bytes) {
 }
 
 Status MethodLoading::supply_constant(Bytes bytes) {
-  const u32 id = constants_[loaded_.constants.size()].value;
-  const auto& spec = std::get<format::TensorSpec>(loaded_.spec->values[id]);
-  TRY(Tensor constant, Tensor::from_bytes(*spec.dtype, spec.shape, bytes));
-  loaded_.constants.emplace(id, std::move(constant));
+  const HostConstant& constant = constants_[loaded_.constant_bytes.size()];
+  const auto& kept = loaded_.constant_bytes.emplace_back(bytes.begin(), bytes.end());
+  for (u32 id : constant.values) {
+    const auto& spec = std::get<format::TensorSpec>(loaded_.spec->values[id]);
+    loaded_.constants.emplace(id, TensorView{*spec.dtype, spec.shape, kept});
+  }
   return {};
 }
 

@@ -22,13 +22,20 @@ struct LoadedMethod {
     std::weak_ptr<graph::RunnerPool> runners;  // there are none without a method
   };
   std::vector<Delegate> delegates;
-  std::map<u32, Tensor> constants;  // by value of the method
+  std::map<u32, TensorView> constants;  // by value of the method, of what follows
+  std::vector<std::vector<std::byte>> constant_bytes;
 };
 
 // The ids under which delegates for this engine stand in files: ExecuTorch's own partitioner's and PteronPartitioner's.
 constexpr char backend_id[] = "VulkanBackend", own_backend_id[] = "PteronBackend";
 constexpr bool is_backend(std::string_view id) { return id == backend_id || id == own_backend_id; }
 constexpr std::string_view copy_op = "aten::copy_";  // the only op outside of a delegate that runs here
+
+// Null stands for integers of which the exporter knew nothing.
+constexpr bool is_number(const format::ProgramValue& value) {
+  return std::holds_alternative<i64>(value) || std::holds_alternative<f64>(value) ||
+         std::holds_alternative<bool>(value) || std::holds_alternative<std::monostate>(value);
+}
 
 // What in a method needs more than this runtime, in words; empty: nothing.
 std::string obstacles(const format::MethodSpec& method);
@@ -79,10 +86,10 @@ class MethodLoading {
     loaded_.spec = &method;
     loaded_.options = method_options;
   }
-  // A constant tensor of the method itself, outside of its delegates.
+  // What constant tensors of the method itself, outside of its delegates, have in common.
   struct HostConstant {
-    u32 value;
     graph::DataLocation where;
+    std::vector<u32> values;
   };
 
   Status plan_constants();

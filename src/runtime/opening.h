@@ -14,6 +14,7 @@ namespace pteron {
 struct ProgramFiles {
   format::ProgramSpec spec;
   std::map<std::string, graph::DataLocation, std::less<>> named_data;  // of all files
+  std::vector<u64> sizes;                                              // of the files
 
   Result<graph::DataLocation> find(std::string_view key) const;
 };
@@ -21,7 +22,7 @@ struct ProgramFiles {
 class Opening {
  public:
   // sizes[0] is the .pte's, the others are the .ptd files'.
-  explicit Opening(std::vector<u64> sizes) : sizes_(std::move(sizes)) {}
+  explicit Opening(std::vector<u64> sizes) : sizes_(std::move(sizes)) { files_.sizes = sizes_; }
 
   // The bytes it needs next, or nothing when it is done.
   std::optional<graph::DataLocation> next() const;

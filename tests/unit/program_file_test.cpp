@@ -67,6 +67,25 @@ TEST(ProgramFile, ReadsAProgramWithoutExtendedHeader) {
   expect_error(plain, "no segment data");
 }
 
+TEST(ProgramFile, RefusesDelegatesThatShareTheirBytesWithoutEnd) {
+  flatbuffers::FlatBufferBuilder b;
+  const auto blob = fb::CreateInlineData(b, b.CreateVector(std::vector<u8>(100)));
+  const auto delegate = fb::CreateDelegate(b, b.CreateString("VulkanBackend"), fb::CreateDelegateData(b, 0, 0));
+  const auto delegates = b.CreateVector(std::vector(20'000, delegate));
+  const auto name = b.CreateString("forward");
+  fb::ExecutionPlanBuilder plan(b);
+  plan.add_name(name);
+  plan.add_delegates(delegates);
+  const auto plans = b.CreateVector(std::vector{plan.Finish()});
+  const auto data = b.CreateVector(std::vector{blob});
+  fb::ProgramBuilder program(b);
+  program.add_execution_plan(plans);
+  program.add_delegate_data(data);
+  fb::FinishProgramBuffer(b, program.Finish());
+  const auto bytes = std::as_bytes(std::span(b.GetBufferPointer(), b.GetSize()));
+  expect_error(File(bytes.begin(), bytes.end()), "the delegates have");
+}
+
 TEST(ProgramFile, RefusesWhatIsNoProgram) {
   expect_error({}, "at least 8");
   expect_error(File(7), "at least 8");
