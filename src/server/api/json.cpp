@@ -8,9 +8,11 @@ namespace {
 
 constexpr size_t most_depth = 100, most_members = 512;
 
-// Why a text is not parsed, if it is not: depth, because values are handled recursively, and members of an object,
-// because they are looked up one by one.
+// Why a text is not parsed, if it is not: a zero, depth, because values are handled recursively, and members of an
+// object, because they are looked up one by one.
 std::optional<std::string> excess(std::string_view body) {
+  // The parser would take it for the end.
+  if (body.contains('\0')) return "has a byte that is zero, which JSON writes as \\u0000";
   std::vector<size_t> members;
   bool quoted = false;
   for (size_t i = 0; i < body.size(); ++i) {
@@ -33,11 +35,14 @@ std::optional<std::string> excess(std::string_view body) {
   return std::nullopt;
 }
 
+std::string shortened(std::string text, size_t most) {
+  if (text.size() > most) text = text.substr(0, most - 3) + "...";
+  return text;
+}
+
 std::string described(const Json& value) {
   if (value.is_structured()) return str("an ", value.is_array() ? "array" : "object");
-  std::string text = to_text(value);
-  if (text.size() > 60) text = text.substr(0, 57) + "...";
-  return text;
+  return shortened(to_text(value), 60);
 }
 
 }  // namespace
@@ -51,7 +56,8 @@ Json parse_body(std::string_view body) {
   } catch (const Json::exception& e) {
     std::string_view why = e.what();
     why.remove_prefix(std::min(why.find("] "), why.size() - 2) + 2);
-    refuse("", "the body is not valid JSON: ", to_text(Json(why)));
+    // It quotes the token that was read last, which may be all of the body.
+    refuse("", "the body is not valid JSON: ", to_text(Json(shortened(std::string(why), 240))));
   }
 }
 
