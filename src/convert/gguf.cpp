@@ -175,6 +175,18 @@ Result<Shape> read_shape(Cursor& cursor) {
   return shape;
 }
 
+// No two tensors have a byte in common.
+Status check_apart(const std::vector<GgufTensor>& tensors) {
+  std::vector<const GgufTensor*> order;
+  for (const GgufTensor& tensor : tensors) order.push_back(&tensor);
+  std::ranges::stable_sort(order, {}, [](const GgufTensor* tensor) { return tensor->data.offset; });
+  for (size_t i = 1; i < order.size(); ++i)
+    if (order[i]->data.offset < order[i - 1]->data.end())
+      return invalid("tensor '", order[i]->name, "' begins at byte ", order[i]->data.offset, ", inside of tensor '",
+                     order[i - 1]->name, "', which ends at ", order[i - 1]->data.end());
+  return {};
+}
+
 // The tensor's place, with an offset from where the data starts.
 Result<GgufTensor> read_tensor(Cursor& cursor) {
   GgufTensor out;
@@ -246,7 +258,7 @@ Status Gguf::read_tensors(Cursor& cursor, u64 count) {
                      ", which is no multiple of the file's ", "alignment ", alignment);
     TRY(tensor.data, subrange(all, tensor.data.offset, tensor.data.size, str("tensor '", tensor.name, "'")));
   }
-  return {};
+  return check_apart(tensors_);
 }
 
 const GgufTensor* Gguf::tensor(std::string_view name) const {

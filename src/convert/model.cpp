@@ -63,7 +63,8 @@ Status read_attention(const Gguf& file, const std::string& prefix, Model& model)
                        "; only equal are supported");
   TRY(const auto epsilon, file.number(prefix + "layer_norm_rms_epsilon"));
   if (!epsilon) return invalid("metadata '", prefix, "layer_norm_rms_epsilon' is missing");
-  if (!(*epsilon >= 0) || !std::isfinite(*epsilon)) return invalid("the norms' epsilon is ", *epsilon);
+  if (!(*epsilon >= 0) || !std::isfinite(*epsilon))
+    return invalid("the norms' epsilon is ", *epsilon, "; it must be 0 or more");
   model.epsilon = *epsilon;
   TRY(model.attention_scale, file.number(prefix + "scale"));
   return {};

@@ -31,7 +31,8 @@ Status read_scaling(const Gguf& file, const std::string& prefix, u32 context, Ro
     TRY(factor, file.number(prefix + "scale_linear"));
   }
   const f64 scale = factor.value_or(0) == 0 ? 1 : *factor;
-  if (!(scale > 0) || !std::isfinite(scale)) return invalid("the rope scaling factor is ", scale);
+  if (!(scale > 0) || !std::isfinite(scale))
+    return invalid("the rope scaling factor is ", scale, "; it must be positive");
   if (type == "none" || (!type && !factor)) return {};
   rope.linear_scale = 1 / scale;
   if (!type || type == "linear") return {};
@@ -47,7 +48,8 @@ Status read_scaling(const Gguf& file, const std::string& prefix, u32 context, Ro
   for (const auto& [key, field] : fields) {
     TRY(const auto value, file.number(prefix + "scaling." + key));
     *field = value.value_or(*field);
-    if (!(*field > 0) || !std::isfinite(*field)) return invalid("metadata '", prefix, "scaling.", key, "' is ", *field);
+    if (!(*field > 0) || !std::isfinite(*field))
+      return invalid("metadata '", prefix, "scaling.", key, "' is ", *field, "; it must be positive");
   }
   rope.yarn = yarn;
   return {};
@@ -96,7 +98,8 @@ Result<Rope> read_rope(const Gguf& file, std::string_view architecture, bool int
   rope.dimensions = u32(rotated);
   TRY(const auto base, file.number(prefix + "freq_base"));
   rope.base = base.value_or(rope.base);
-  if (!(rope.base > 1) || !std::isfinite(rope.base)) return invalid(prefix, "freq_base is ", rope.base);
+  if (!(rope.base > 1) || !std::isfinite(rope.base))
+    return invalid(prefix, "freq_base is ", rope.base, "; it must be above 1");
   TRY_DO(read_scaling(file, prefix, context, rope));
   TRY(rope.divisors, read_divisors(file, rope.dimensions / 2));
   return rope;

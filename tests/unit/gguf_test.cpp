@@ -191,5 +191,17 @@ TEST(Gguf, ChecksOffsetsAndAlignmentIn64Bits) {
   }
 }
 
+TEST(Gguf, RefusesTensorsThatOverlap) {
+  File file = GgufFile::tiny_llama().bytes();
+  const std::string name = "output_norm.weight";
+  const auto found = std::ranges::search(file, std::as_bytes(std::span(name)));
+  const auto at = std::distance(file.begin(), found.end()) + 4 + 8 + 4;  // behind its rank, one size, its type
+  const u64 first = 0;
+  std::memcpy(file.data() + at, &first, sizeof first);
+  const auto read = parse(file);
+  ASSERT_FALSE(read.has_value());
+  EXPECT_NE(read.error().to_string().find(", inside of tensor '"), std::string::npos) << read.error().to_string();
+}
+
 }  // namespace
 }  // namespace pteron::convert
