@@ -31,6 +31,21 @@ Status with_scalar(Plan& op) {
   return arithmetic(op, std::array{a}, y, op.entry().detail, scalars);
 }
 
+// torch counts a divisor that a byte can't hold around, where sums and products come out the same without.
+Status check_divisor(Plan& op) {
+  const DType type = op.last_output().dtype();
+  if (type != DType::u8 && type != DType::i8) return {};
+  const f64 least = type == DType::i8 ? -128 : 0;
+  REQUIRE_LIVE(op, op.number(1) >= least && op.number(1) <= least + 255, "the divisor ", op.number(1),
+               " does not fit in ", type);
+  return {};
+}
+
+Status remainder_of_scalar(Plan& op) {
+  TRY_DO(check_divisor(op));
+  return with_scalar(op);
+}
+
 // pow(number, exponent, out)
 Status power_of_scalar(Plan& op) {
   const TensorArg exponent = op.tensor(1), y = op.last_output();
@@ -68,6 +83,7 @@ Status divide_and_round(Plan& op) {
 Status divide_by_scalar_and_round(Plan& op) {
   const TensorArg a = op.tensor(0), y = op.last_output();
   const f64 divisor = op.number(1);
+  TRY_DO(check_divisor(op));
   if (!is_float(y.dtype())) TRY_DO(check_fits(op, divisor));
   TRY(const std::string_view expression, rounded(op, scalar_quotient, "div_floor(a, s0)", "div_trunc(a, s0)"));
   return arithmetic(op, std::array{a}, y, expression, {divisor});
@@ -86,6 +102,7 @@ constexpr OpFamily binary{in_their_type, "a, b -> out"_sig, chains | lanewise};
 constexpr OpFamily binary_real{in_floats, "a, b -> out"_sig, chains | lanewise};
 constexpr OpFamily binary_alpha{in_their_type, "a, b, alpha: number = 1 -> out"_sig, chains | lanewise};
 constexpr OpFamily scalar{with_scalar, "a, number: number -> out"_sig, chains | lanewise};
+constexpr OpFamily scalar_divisor{remainder_of_scalar, "a, number: number -> out"_sig, chains | lanewise};
 constexpr OpFamily scalar_alpha{with_scalar, "a, number: number, alpha: number = 1 -> out"_sig, chains | lanewise};
 
 }  // namespace
@@ -102,9 +119,9 @@ static constexpr OpEntry entries[] = {
     {"aten.div.Tensor_mode", divide_and_round, "a, b, mode: text? -> out"_sig, lanewise},
     {"aten.div.Scalar_mode", divide_by_scalar_and_round, "a, number: number, mode: text? -> out"_sig, lanewise},
     {"aten.fmod.Tensor", binary, "remainder(a, b)"},
-    {"aten.fmod.Scalar", scalar, "remainder(a, s0)"},
+    {"aten.fmod.Scalar", scalar_divisor, "remainder(a, s0)"},
     {"aten.remainder.Tensor", binary, "modulo(a, b)"},
-    {"aten.remainder.Scalar", scalar, "modulo(a, s0)"},
+    {"aten.remainder.Scalar", scalar_divisor, "modulo(a, s0)"},
     {"aten.minimum.default", binary, "minimum(a, b)"},
     {"aten.maximum.default", binary, "maximum(a, b)"},
     {"aten.clamp.Tensor", clamp, "a, low?, high? -> out"_sig, lanewise},

@@ -297,5 +297,21 @@ TEST(Elementwise, AnAxisOfAnySizeMayBeRepeatedWithoutANewKernel) {
   EXPECT_EQ(method->stats().late_pipelines, 0u);
 }
 
+// torch makes 253 of -3 there.
+TEST(Elementwise, RefusesDivisorsThatAByteCannotHold) {
+  const Tensor u = tensor_of<u8>(DType::u8, {3}, {7, 100, 255}), s = tensor_of<i8>(DType::i8, {3}, {7, -100, 127});
+  EXPECT_MENTIONS(error_of(graph("aten.fmod.Scalar", {u}, DType::u8, {3}, {i64(-3)}), {u}),
+                  "the divisor -3 does not fit in uint8");
+  EXPECT_MENTIONS(error_of(graph("aten.remainder.Scalar", {u}, DType::u8, {3}, {i64(256)}), {u}),
+                  "does not fit in uint8");
+  EXPECT_MENTIONS(
+      error_of(graph("aten.div.Scalar_mode", {s}, DType::i8, {3}, {i64(2147483647), std::string("trunc")}), {s}),
+      "the divisor 2147483647 does not fit in int8");
+  EXPECT_EQ(values<u8>(run(graph("aten.fmod.Scalar", {u}, DType::u8, {3}, {i64(255)}), {u})[0]),
+            (std::vector<u8>{7, 100, 0}));
+  EXPECT_EQ(values<i8>(run(graph("aten.remainder.Scalar", {s}, DType::i8, {3}, {i64(-128)}), {s})[0]),
+            (std::vector<i8>{-121, -100, -1}));
+}
+
 }  // namespace
 }  // namespace pteron::test
