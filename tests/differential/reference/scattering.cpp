@@ -138,6 +138,9 @@ void masked_scatter(Call& op) {
 // bucketize(x, boundaries, out_int32, right)
 void bucketize(Call& op) {
   const Array &x = op.tensor(0), &boundaries = op.tensor(1);
+  const auto falls = [](f64 a, f64 b) { return !(a <= b); };
+  if (std::ranges::adjacent_find(boundaries.data, falls) != boundaries.data.end())
+    throw std::runtime_error("boundaries that are not sorted mean nothing");
   const bool right = op.flag_or(3, false);
   Array y = op.make(x.dims);
   const auto end = boundaries.data.end();
