@@ -295,6 +295,7 @@ class Plan {
   struct Redirect {
     ValueId output;
     Operand scratch;
+    bool written = false;  // an op that has nothing to do leaves its output as it is
   };
   std::array<Redirect, 4> redirected_{};
   u32 redirected_count_ = 0;

@@ -111,6 +111,24 @@ TEST(Regressions, WhatIsWrittenOverAConstantResultIsGoneInTheNextStep) {
   expect_agreement(b, {{{counting({2})}}, {{counting({2})}}});
 }
 
+// What stood in scratch memory came over what the op had nothing to do with.
+TEST(Regressions, AnOpThatChangesNothingLeavesWhatItIsWrittenOver) {
+  GraphBuilder b;
+  const u32 none = b.input(b.tensor(DType::i32, {0})), values = b.input(b.tensor(DType::f32, {0}));
+  const u32 x = b.input(b.tensor(DType::f32, {4})), z = b.input(b.tensor(DType::f32, {4}));
+  const u32 w = b.input(b.tensor(DType::f32, {4})), mask = b.tensor(DType::boolean, {4});
+  b.op("aten.index_put.default", {x, b.list({none}), values, b.boolean(true), x});
+  b.op("aten.scatter_add.default", {z, b.integer(0), none, values, z});
+  b.op("aten.native_dropout.default", {w, b.number(0.5), b.boolean(false), b.list({w, mask})});
+  for (u32 v : {x, z, w}) {
+    const u32 y = b.tensor(DType::f32, {4});
+    b.op("aten.neg.default", {v, y});
+    b.output(y);
+  }
+  const Tensor no_index(DType::i32, {0}), no_value(DType::f32, {0});
+  expect_agreement(b, {{{no_index, no_value, counting({4}), counting({4}), counting({4})}}});
+}
+
 // Or the way "in a batch" would say nothing.
 TEST(Batches, StepsOfASampleRunBesideOthers) {
   GraphBuilder b;
