@@ -223,6 +223,10 @@ bool Plan::same_storage(const TensorArg& a, const TensorArg& b) const {
   return facts_.effects.memory(a.id()) == facts_.effects.memory(b.id());
 }
 
+DType Plan::file_dtype(const TensorArg& t) const {
+  return t.id() == no_value ? t.dtype() : facts_.graph->tensor(t.id())->dtype;
+}
+
 bool Plan::bytes_are_fixed(const TensorArg& t) const {
   return t.id() != no_value && facts_.effects.is_fixed(*facts_.graph, t.id());
 }
