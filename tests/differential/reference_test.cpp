@@ -86,6 +86,15 @@ TEST(Reference, ATermThatOverflowsOnItsOwnMayMakeASumInfinite) {
   EXPECT_LT(expected.slack[0][0].data[1], 1e33);
 }
 
+// torch's position is 3, as 2.5 · 1.4 − 0.5 is rounded to; without rounding it would be a little less.
+TEST(Reference, APositionInAnImageMayBeRounded) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {1, 1, 1, 7})), y = b.tensor(DType::f32, {1, 1, 1, 5});
+  b.op("aten.upsample_bilinear2d.default", {x, b.ints({1, 5}), b.boolean(false), b.null(), b.null(), y});
+  b.output(y);
+  expect_agreement(b, {{{floats({1, 1, 1, 7}, {0, 0, 85, 0, 85, 0, 0})}}});
+}
+
 TEST(Reference, AttentionOverWhatIsNoNumberIsNone) {
   GraphBuilder b;
   const u32 q = b.input(b.tensor(DType::f32, {1, 1, 2, 1})), v = b.input(b.tensor(DType::f32, {1, 1, 2, 1}));
