@@ -45,6 +45,7 @@ Status combine_bits(Plan& op) {
   const TensorArg a = op.tensor(0), b = op.tensor(1), y = op.last_output();
   REQUIRE(op, !is_float(a.dtype()) && !is_float(b.dtype()), "bits of ", a.dtype(), " and ", b.dtype(),
           " can't be combined; integers or booleans are needed");
+  REQUIRE(op, !is_float(y.dtype()), "bits of integers are integers, not ", y.dtype());
   return arithmetic(op, std::array{a, b}, y, op.entry().detail);
 }
 
@@ -53,6 +54,7 @@ Status combine_with_scalar(Plan& op) {
   const TensorArg a = op.tensor(0), y = op.last_output();
   const f64 number = op.number(1);
   REQUIRE(op, !is_float(a.dtype()), "bits of ", a.dtype(), " can't be combined; integers or booleans are needed");
+  REQUIRE(op, !is_float(y.dtype()), "bits of integers are integers, not ", y.dtype());
   TRY_DO(check_whole(op, number, y.dtype()));
   TRY_DO(check_fits(op, number));
   return arithmetic(op, std::array{a}, y, op.entry().detail, {number});

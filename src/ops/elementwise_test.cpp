@@ -219,6 +219,10 @@ TEST(Elementwise, RefusesTypesThatDontFit) {
   EXPECT_MENTIONS(error_of(graph("aten.lt.Tensor", {a, a}, DType::f32, {3})), "the result must be bool, not float32");
   EXPECT_MENTIONS(error_of(graph("aten.bitwise_and.Tensor", {a, a}, DType::f32, {3})),
                   "bits of float32 and float32 can't be combined");
+  EXPECT_MENTIONS(error_of(graph("aten.bitwise_or.Tensor", {i, i}, DType::f32, {3})),
+                  "bits of integers are integers, not float32");
+  EXPECT_MENTIONS(error_of(graph("aten.__lshift__.Scalar", {i}, DType::f32, {3}, {i64(1)})),
+                  "bits of integers are integers, not float32");
   EXPECT_MENTIONS(error_of(graph("aten.where.self", {i, a, i}, DType::i32, {3})),
                   "the choices are float32 and int32, but the result is int32");
   EXPECT_MENTIONS(error_of(graph("aten.sin.default", {i}, DType::i32, {3})),
