@@ -25,7 +25,7 @@ Status Plan::run() {
   for (u32 i = 0; i < redirected_count_; ++i) {
     const Redirect& r = redirected_[i];
     const u32 quads = u32((live_.shape[r.output].numel() * size_of(facts_.dtype[r.output]) + 15) / 16);
-    if (quads == 0) continue;
+    if (quads == 0 || !r.written) continue;
     TRY_DO(dispatch_raw(Kernel(copy_kernel()), std::array{r.scratch, Operand(Operand::tensor, r.output)},
                         std::as_bytes(std::span(&quads, 1)), one_thread_per(quads, 64)));
   }
@@ -223,6 +223,10 @@ bool Plan::same_storage(const TensorArg& a, const TensorArg& b) const {
   return facts_.effects.memory(a.id()) == facts_.effects.memory(b.id());
 }
 
+DType Plan::file_dtype(const TensorArg& t) const {
+  return t.id() == no_value ? t.dtype() : facts_.graph->tensor(t.id())->dtype;
+}
+
 bool Plan::bytes_are_fixed(const TensorArg& t) const {
   return t.id() != no_value && facts_.effects.is_fixed(*facts_.graph, t.id());
 }
@@ -303,8 +307,10 @@ Status Plan::dispatch(const Kernel& kernel, std::span<const Operand> operands, B
   for (u32 i = 0; i < operands.size(); ++i)
     for (u32 r = 0; r < redirected_count_; ++r)
       if (patched[i].kind == Operand::tensor && patched[i].index == redirected_[r].output &&
-          kernel.bindings()[i + 1] == gpu::BindingKind::read_write)
+          kernel.bindings()[i + 1] == gpu::BindingKind::read_write) {
         patched[i] = redirected_[r].scratch;
+        redirected_[r].written = true;
+      }
   return dispatch_raw(kernel, std::span(patched).first(operands.size()), params, grid);
 }
 

@@ -210,6 +210,8 @@ class Plan {
   void note_operations(u64 count) { host_.note_operations(count); }
   // True if `a` and `b` are one piece of memory, so that copying between them is nothing to do.
   bool same_storage(const TensorArg& a, const TensorArg& b) const;
+  // Its type in the file, which a device without half precision stores as another.
+  DType file_dtype(const TensorArg& t) const;
   // True if nothing ever changes these bytes, so that they can be packed().
   bool bytes_are_fixed(const TensorArg& t) const;
   // True if these are float32 that halves hold exactly: a packing may make halves of them.
@@ -295,6 +297,7 @@ class Plan {
   struct Redirect {
     ValueId output;
     Operand scratch;
+    bool written = false;  // an op that has nothing to do leaves its output as it is
   };
   std::array<Redirect, 4> redirected_{};
   u32 redirected_count_ = 0;

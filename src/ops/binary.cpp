@@ -11,7 +11,10 @@ constexpr std::string_view quotient = "a / b", scalar_quotient = "a / s0";
 Status in_their_type(Plan& op) {
   const TensorArg a = op.tensor(0), b = op.tensor(1), y = op.last_output();
   const f64 alpha = op.arity() > 3 ? op.number(2) : 0;
-  if (!is_float(y.dtype())) TRY_DO(check_fits(op, alpha));
+  if (!is_float(y.dtype())) {
+    TRY_DO(check_whole(op, alpha, DType::i32));
+    TRY_DO(check_fits(op, alpha));
+  }
   return arithmetic(op, std::array{a, b}, y, op.entry().detail, {alpha});
 }
 
@@ -27,22 +30,16 @@ Status with_scalar(Plan& op) {
   const TensorArg a = op.tensor(0), y = op.last_output();
   const Scalars scalars{op.number(1), op.arity() > 3 ? op.number(2) : 0};
   if (!is_float(y.dtype()))
-    for (const f64 number : {scalars.s0, scalars.s1}) TRY_DO(check_fits(op, number));
+    for (const f64 number : {scalars.s0, scalars.s1}) {
+      TRY_DO(check_whole(op, number, y.dtype()));
+      TRY_DO(check_fits(op, number));
+    }
   return arithmetic(op, std::array{a}, y, op.entry().detail, scalars);
 }
 
-// torch counts a divisor that a byte can't hold around, where sums and products come out the same without.
-Status check_divisor(Plan& op) {
-  const DType type = op.last_output().dtype();
-  if (type != DType::u8 && type != DType::i8) return {};
-  const f64 least = type == DType::i8 ? -128 : 0;
-  REQUIRE_LIVE(op, op.number(1) >= least && op.number(1) <= least + 255, "the divisor ", op.number(1),
-               " does not fit in ", type);
-  return {};
-}
-
+// Where sums and products come out the same, whichever way a number is counted that a byte can't hold.
 Status remainder_of_scalar(Plan& op) {
-  TRY_DO(check_divisor(op));
+  TRY_DO(check_byte(op, op.number(1), op.last_output().dtype(), "divisor"));
   return with_scalar(op);
 }
 
@@ -50,6 +47,7 @@ Status remainder_of_scalar(Plan& op) {
 Status power_of_scalar(Plan& op) {
   const TensorArg exponent = op.tensor(1), y = op.last_output();
   const f64 base = op.number(0);
+  TRY_DO(check_whole(op, base, y.dtype()));
   if (!is_float(y.dtype())) TRY_DO(check_fits(op, base));
   return arithmetic(op, std::array{exponent}, y, "power(s0, a)", {base});
 }
@@ -83,7 +81,8 @@ Status divide_and_round(Plan& op) {
 Status divide_by_scalar_and_round(Plan& op) {
   const TensorArg a = op.tensor(0), y = op.last_output();
   const f64 divisor = op.number(1);
-  TRY_DO(check_divisor(op));
+  TRY_DO(check_byte(op, divisor, y.dtype(), "divisor"));
+  TRY_DO(check_whole(op, divisor, y.dtype(), "divisor"));
   if (!is_float(y.dtype())) TRY_DO(check_fits(op, divisor));
   TRY(const std::string_view expression, rounded(op, scalar_quotient, "div_floor(a, s0)", "div_trunc(a, s0)"));
   return arithmetic(op, std::array{a}, y, expression, {divisor});

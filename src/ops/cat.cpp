@@ -37,22 +37,32 @@ Result<Shape> joined_shape(Plan& op, const TensorArg& y, u32 axis) {
   return shape.value_or(Shape{0});
 }
 
+// Whether each input begins and ends with a quad. One decision for all: of many dispatches each with its own, all
+// combinations would be visited at load.
+bool in_quads(Plan& op, const TensorArg& y, u32 axis) {
+  const u32 inner = u32(y.shape().product(axis + 1, y.rank()));
+  bool out = true;
+  for (u32 i = 0; i < op.list_size(0); ++i) {
+    const TensorArg x = op.list_tensor(0, i);
+    if (x.max().numel() > 0) out &= x.shape()[axis] * inner % 4 == 0;
+  }
+  return op.branch(out);
+}
+
 // Puts `inputs` into y, the first of them at `begin` of every block. Returns where the last one ends.
-Result<u32> put(Plan& op, std::span<const TensorArg> inputs, const TensorArg& y, u32 axis, u32 begin, bool all) {
+Result<u32> put(Plan& op, std::span<const TensorArg> inputs, const TensorArg& y, u32 axis, u32 begin, bool all,
+                bool in_quads) {
   const u32 inner = u32(y.shape().product(axis + 1, y.rank()));
   Params params{u32(y.numel()), y.shape()[axis] * inner, inverse_of(y.shape()[axis] * inner), 0, {}, {}};
   std::array<Operand, max_inputs + 1> operands;
   Spec spec;
-  bool in_quads = true;
   for (u32 i = 0; i < inputs.size(); ++i) {
     operands[i] = inputs[i];
     spec.bind_input_quads(names[i], inputs[i].dtype());
     params.begins[i] = begin;
     begin += inputs[i].shape()[axis] * inner;
     params.ends[i] = begin;
-    in_quads &= params.begins[i] % 4 == 0 && begin % 4 == 0;
   }
-  in_quads = op.branch(in_quads && params.block % 4 == 0);
   operands[inputs.size()] = y;
   spec.bind_output_quads("y", y.dtype()).flag("ROWS", in_quads).flag("PARTS", !all).num("COUNT", u32(inputs.size()));
   for (u32 i = u32(inputs.size()); i < max_inputs; ++i) spec.absent_input_quads(names[i], y.dtype());
@@ -70,6 +80,7 @@ Status cat(Plan& op) {
   TRY(const Shape shape, joined_shape(op, y, axis));
   TRY_DO(op.resize(y, shape));
   if (y.numel() == 0) return {};
+  const bool quads = in_quads(op, y, axis);
   std::array<TensorArg, max_inputs> inputs;
   u32 gathered = 0, begin = 0;
   bool first = true;
@@ -77,7 +88,7 @@ Status cat(Plan& op) {
     const TensorArg x = op.list_tensor(0, i);
     if (x.max().numel() > 0) inputs[gathered++] = x;
     if (gathered == 0 || (gathered < max_inputs && i + 1 < count)) continue;
-    TRY(begin, put(op, std::span(inputs).first(gathered), y, axis, begin, first && i + 1 == count));
+    TRY(begin, put(op, std::span(inputs).first(gathered), y, axis, begin, first && i + 1 == count, quads));
     gathered = 0;
     first = false;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Comparisons and logic. Integers are compared as integers.
+#include "base/half.h"
 #include "ops/elementwise.h"
 
 #include <cmath>
@@ -22,12 +23,16 @@ Status compare_two(Plan& op) {
 }
 
 // op(a, scalar, out). Integers are compared in floating-point with a number that is none of theirs; one outside of
-// their range is moved far away, so that rounding can't make an integer equal to it.
+// their range is moved far away, so that rounding can't make an integer equal to it. Like torch, half precision is
+// compared with what the number is there.
 Status compare_with_scalar(Plan& op) {
   const TensorArg a = op.tensor(0), y = op.last_output();
   REQUIRE(op, y.dtype() == DType::boolean, "the result must be bool, not ", y.dtype());
   Scalars scalars{op.number(1)};
+  if (op.file_dtype(a) == DType::f16) scalars.s0 = half_to_float(float_to_half(f32(scalars.s0)));
   if (!is_float(a.dtype())) {
+    if (std::isfinite(scalars.s0) && std::floor(scalars.s0) == scalars.s0)
+      TRY_DO(check_byte(op, scalars.s0, a.dtype()));
     const bool inside = scalars.s0 >= INT32_MIN && scalars.s0 <= INT32_MAX;
     scalars.real = !inside || std::floor(scalars.s0) != scalars.s0;
     if (!inside) scalars.s0 *= 1e20;
@@ -40,6 +45,7 @@ Status combine_bits(Plan& op) {
   const TensorArg a = op.tensor(0), b = op.tensor(1), y = op.last_output();
   REQUIRE(op, !is_float(a.dtype()) && !is_float(b.dtype()), "bits of ", a.dtype(), " and ", b.dtype(),
           " can't be combined; integers or booleans are needed");
+  REQUIRE(op, !is_float(y.dtype()), "bits of integers are integers, not ", y.dtype());
   return arithmetic(op, std::array{a, b}, y, op.entry().detail);
 }
 
@@ -48,6 +54,8 @@ Status combine_with_scalar(Plan& op) {
   const TensorArg a = op.tensor(0), y = op.last_output();
   const f64 number = op.number(1);
   REQUIRE(op, !is_float(a.dtype()), "bits of ", a.dtype(), " can't be combined; integers or booleans are needed");
+  REQUIRE(op, !is_float(y.dtype()), "bits of integers are integers, not ", y.dtype());
+  TRY_DO(check_whole(op, number, y.dtype()));
   TRY_DO(check_fits(op, number));
   return arithmetic(op, std::array{a}, y, op.entry().detail, {number});
 }

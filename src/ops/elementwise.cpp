@@ -95,6 +95,21 @@ Status check_fits(Plan& op, f64 value) {
   return {};
 }
 
+Status check_whole(Plan& op, f64 value, DType result, std::string_view what) {
+  if (is_float(result)) return {};
+  REQUIRE_LIVE(op, std::floor(value) == value, "the ", what, " ", value, " is not whole, but the result is ", result);
+  REQUIRE_LIVE(op, result != DType::boolean || value == 0 || value == 1, "the ", what, " ", value,
+               " does not fit in bool");
+  return {};
+}
+
+Status check_byte(Plan& op, f64 value, DType type, std::string_view what) {
+  if (type != DType::u8 && type != DType::i8) return {};
+  const f64 least = type == DType::i8 ? -128 : 0;
+  REQUIRE_LIVE(op, value >= least && value <= least + 255, "the ", what, " ", value, " does not fit in ", type);
+  return {};
+}
+
 Result<Shape> broadcast(const Shape& a, const Shape& b) {
   const u32 rank = std::max(a.rank(), b.rank());
   Shape out;

@@ -26,6 +26,14 @@ Status arithmetic(Plan& op, std::span<const TensorArg> inputs, const TensorArg& 
 // A scalar that all-integer arithmetic takes as it is: an error if 32 bits don't hold it.
 Status check_fits(Plan& op, f64 value);
 
+// The same for ops that torch computes in another type if the number is not one of the integers' own: an error if it is
+// not whole, or if the type of the result is bool and does not hold it. `what` is for messages.
+Status check_whole(Plan& op, f64 value, DType result, std::string_view what = "number");
+
+// An error if a byte of type i8 or u8 can't hold the whole number: torch counts it around or refuses it, and the file
+// does not say whether it was an integer there.
+Status check_byte(Plan& op, f64 value, DType type, std::string_view what = "number");
+
 // Every element of y, which has been resized, from its row-major index i: `expression` is WGSL over i, s0 and s1.
 Status generate(Plan& op, const TensorArg& y, std::string_view expression, Scalars scalars);
 

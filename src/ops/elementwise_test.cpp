@@ -219,6 +219,10 @@ TEST(Elementwise, RefusesTypesThatDontFit) {
   EXPECT_MENTIONS(error_of(graph("aten.lt.Tensor", {a, a}, DType::f32, {3})), "the result must be bool, not float32");
   EXPECT_MENTIONS(error_of(graph("aten.bitwise_and.Tensor", {a, a}, DType::f32, {3})),
                   "bits of float32 and float32 can't be combined");
+  EXPECT_MENTIONS(error_of(graph("aten.bitwise_or.Tensor", {i, i}, DType::f32, {3})),
+                  "bits of integers are integers, not float32");
+  EXPECT_MENTIONS(error_of(graph("aten.__lshift__.Scalar", {i}, DType::f32, {3}, {i64(1)})),
+                  "bits of integers are integers, not float32");
   EXPECT_MENTIONS(error_of(graph("aten.where.self", {i, a, i}, DType::i32, {3})),
                   "the choices are float32 and int32, but the result is int32");
   EXPECT_MENTIONS(error_of(graph("aten.sin.default", {i}, DType::i32, {3})),
@@ -311,6 +315,53 @@ TEST(Elementwise, RefusesDivisorsThatAByteCannotHold) {
             (std::vector<u8>{7, 100, 0}));
   EXPECT_EQ(values<i8>(run(graph("aten.remainder.Scalar", {s}, DType::i8, {3}, {i64(-128)}), {s})[0]),
             (std::vector<i8>{-121, -100, -1}));
+}
+
+// torch compares with 254 for -2, and an integer in the file may have been a floating-point number.
+TEST(Elementwise, RefusesNumbersThatAByteCannotHold) {
+  const Tensor u = tensor_of<u8>(DType::u8, {3}, {0, 1, 254}), s = tensor_of<i8>(DType::i8, {3}, {7, -100, 127});
+  const auto compared = [](const char* op, const Tensor& x, format::GraphValue number) {
+    return error_of(graph(op, {x}, DType::boolean, {3}, {std::move(number)}), {x});
+  };
+  EXPECT_MENTIONS(compared("aten.eq.Scalar", u, i64(-2)), "the number -2 does not fit in uint8");
+  EXPECT_MENTIONS(compared("aten.lt.Scalar", s, 200.0), "the number 200 does not fit in int8");
+  EXPECT_MENTIONS(error_of(graph("aten.clamp.default", {u}, DType::u8, {3}, {i64(-1), std::monostate()}), {u}),
+                  "the bound -1 does not fit in uint8");
+  EXPECT_MENTIONS(error_of(graph("aten.hardtanh.default", {s}, DType::i8, {3}, {i64(0), i64(128)}), {s}),
+                  "the bound 128 does not fit in int8");
+  EXPECT_MENTIONS(error_of(graph("aten.pow.Tensor_Scalar", {u}, DType::u8, {3}, {i64(258)}), {u}),
+                  "the exponent 258 does not fit in uint8");
+  EXPECT_EQ(apply<u8>("aten.lt.Scalar", {u}, DType::boolean, {256.5}), (std::vector<u8>{1, 1, 1}));
+  EXPECT_EQ(apply<u8>("aten.gt.Scalar", {u}, DType::boolean, {-f64(infinity)}), (std::vector<u8>{1, 1, 1}));
+  EXPECT_EQ(apply<u8>("aten.clamp.default", {u}, DType::u8, {std::monostate(), i64(255)}),
+            (std::vector<u8>{0, 1, 254}));
+}
+
+// torch gives another type then, or refuses it.
+TEST(Elementwise, RefusesNumbersThatIntegersAreNot) {
+  const Tensor i = tensor_of<i32>(DType::i32, {3}, {-5, 0, 7}), b = tensor_of<u8>(DType::boolean, {3}, {0, 1, 1});
+  const auto error = [&](const char* op, const Tensor& x, std::vector<format::GraphValue> extra) {
+    return error_of(graph(op, {x}, x.dtype(), {3}, extra), {x});
+  };
+  for (const char* op : {"aten.add.Scalar", "aten.mul.Scalar", "aten.remainder.Scalar", "aten.bitwise_or.Scalar"})
+    EXPECT_MENTIONS(error(op, i, {2.5}), "the number 2.5 is not whole, but the result is int32");
+  EXPECT_MENTIONS(error("aten.div.Scalar_mode", i, {2.5, std::string("floor")}), "the divisor 2.5 is not whole");
+  EXPECT_MENTIONS(error("aten.clamp.default", i, {2.5}), "the bound 2.5 is not whole");
+  EXPECT_MENTIONS(error("aten.pow.Tensor_Scalar", i, {0.5}), "the exponent 0.5 is not whole");
+  EXPECT_MENTIONS(error("aten.pow.Tensor_Scalar", i, {i64(-1)}), "the exponent -1 is negative");
+  EXPECT_MENTIONS(error_of(graph("aten.add.Tensor", {i, i}, DType::i32, {3}, {2.5}), {i, i}), "2.5 is not whole");
+  EXPECT_MENTIONS(error("aten.mul.Scalar", b, {i64(3)}), "the number 3 does not fit in bool");
+  EXPECT_EQ(apply<i32>("aten.mul.Scalar", {i}, DType::i32, {2.0}), (std::vector<i32>{-10, 0, 14}));
+}
+
+// 0.1 is 0.0999755859375 there.
+TEST(Elementwise, HalvesAreComparedWithWhatANumberIsInHalfPrecision) {
+  const Tensor a = tensor_of<u16>(DType::f16, {3}, {0x2e66, 0x2e67, 0x7c00});
+  const auto compare = [&](const char* op, f64 number) { return apply<u8>(op, {a}, DType::boolean, {number}); };
+  EXPECT_EQ(compare("aten.eq.Scalar", 0.1), (std::vector<u8>{1, 0, 0}));
+  EXPECT_EQ(compare("aten.ge.Scalar", 0.1), (std::vector<u8>{1, 1, 1}));
+  EXPECT_EQ(compare("aten.gt.Scalar", 0.1), (std::vector<u8>{0, 1, 1}));
+  EXPECT_EQ(compare("aten.ne.Scalar", 1e30), (std::vector<u8>{1, 1, 0}));
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ Status check_ends(Plan& op, const TensorArg& x, const std::optional<TensorArg>& 
           y.dtype());
   REQUIRE(op, !bias || (bias->numel() >= columns && is_float(bias->dtype())), "a bias of ",
           bias ? bias->shape() : Shape(), " does not fit ", columns, " columns");
-  return {};
+  return check_depth(op, x);
 }
 
 // x with its last axis replaced.
@@ -54,6 +54,12 @@ GroupedWeight read_weight(Plan& op, u32 weight, u32 scales, u32 group) {
 }
 
 }  // namespace
+
+Status check_depth(Plan& op, const TensorArg& x) {
+  REQUIRE_LIVE(op, x.dim(-1) == x.max().dim(-1), "rows have ", x.dim(-1), " elements, but the weight is for ",
+               x.max().dim(-1));
+  return {};
+}
 
 Status check_weight(Plan& op, const GroupedWeight& w, u32 depth) {
   REQUIRE(op, w.bytes.rank() == 2 && w.scales.rank() == 2, "weight ", w.bytes.shape(), " and scales ", w.scales.shape(),

@@ -16,6 +16,9 @@ struct GroupedWeight {
   u32 row_bytes() const { return bytes.dim(1); }
 };
 
+// An error if rows of x are shorter than those in the file, which are as long as those of the weight.
+Status check_depth(Plan& op, const TensorArg& x);
+
 // `depth` values of a row are used.
 Status check_weight(Plan& op, const GroupedWeight& w, u32 depth);
 

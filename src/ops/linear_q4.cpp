@@ -195,6 +195,7 @@ Result<Q4Rows> normalised(Plan& op, const Q4Linear& l, u32 uniform) {
 }
 
 Status check_part(Plan& op, const Q4Linear& l, const Q4Part& part) {
+  TRY_DO(check_depth(op, l.x));
   TRY_DO(check_weight(op, {part.weight, part.scales, l.group}, depth_of(l)));
   REQUIRE(op, !part.bias || part.bias->numel() >= columns_of(part), "the bias has ", part.bias ? part.bias->numel() : 0,
           " elements for ", columns_of(part), " columns");

@@ -11,6 +11,17 @@ struct Params {
   Axes<1, Walk::max_axes> axes;
 };
 
+Params params_of(const Walk& walk) {
+  Params params{};
+  params.base = walk.base;
+  for (u32 i = 0; i < walk.rank; ++i) {
+    params.axes.dims[i] = walk.sizes[walk.rank - 1 - i];
+    params.axes.strides[0][i] = walk.strides[walk.rank - 1 - i];
+  }
+  params.rank = params.axes.merge(walk.rank);
+  return params;
+}
+
 }  // namespace
 
 std::array<u32, Shape::max_rank> strides_of(const Shape& shape) {
@@ -24,17 +35,20 @@ std::array<u32, Shape::max_rank> strides_of(const Shape& shape) {
 }
 
 Status move(Plan& op, const TensorArg& x, const TensorArg& y, const Walk& walk) {
+  if (y.numel() == 0) return move(op, x, y, walk, false);
+  return move(op, x, y, walk, op.branch(moves_quads(walk)));
+}
+
+bool moves_quads(const Walk& walk) {
+  const Params params = params_of(walk);
+  return params.axes.in_quads(0, params.rank, walk.base);
+}
+
+Status move(Plan& op, const TensorArg& x, const TensorArg& y, const Walk& walk, bool in_quads) {
   REQUIRE(op, x.dtype() == y.dtype(), "the result is ", y.dtype(), ", but the input is ", x.dtype());
   if (y.numel() == 0) return {};
-  Params params{};
+  Params params = params_of(walk);
   params.count = u32(y.numel());
-  params.base = walk.base;
-  for (u32 i = 0; i < walk.rank; ++i) {
-    params.axes.dims[i] = walk.sizes[walk.rank - 1 - i];
-    params.axes.strides[0][i] = walk.strides[walk.rank - 1 - i];
-  }
-  params.rank = params.axes.merge(walk.rank);
-  const bool in_quads = op.branch(params.axes.in_quads(0, params.rank, walk.base));
   const Access access = in_quads ? Access::rows : Access::scattered;
   return op.dispatch({kernels::move, Spec()
                                          .type("V", is_float(x.dtype()) ? DType::f32 : DType::i32)

@@ -26,4 +26,9 @@ std::array<u32, Shape::max_rank> strides_of(const Shape& shape);
 // y's elements, in order, are those that the walk meets in x. `y` has been resized.
 Status move(Plan& op, const TensorArg& x, const TensorArg& y, const Walk& walk);
 
+// The same in two steps, for ops with many results: each decision of its own would double the plans that are visited at
+// load.
+bool moves_quads(const Walk& walk);
+Status move(Plan& op, const TensorArg& x, const TensorArg& y, const Walk& walk, bool in_quads);
+
 }  // namespace pteron::ops

@@ -167,6 +167,42 @@ TEST(Move, RefusesArgumentsThatMakeNoSense) {
                   "3 channels can't be spread over 2 x 2 pixels");
 }
 
+// Each part can be moved by quads or not, and all combinations are more than a plan is visited for.
+TEST(Split, ManyPartsOfAShapeThatChanges) {
+  constexpr u32 parts = 70;
+  for (const bool unbinds : {false, true}) {
+    GraphBuilder b;
+    const u32 x = b.input(b.tensor(DType::f32, {5, parts}), true), y = b.tensor(DType::f32, {5, parts});
+    std::vector<u32> results;
+    for (u32 i = 0; i < parts; ++i) results.push_back(b.tensor(DType::f32, unbinds ? Shape{5} : Shape{5, 1}));
+    if (unbinds)
+      b.op("aten.unbind_copy.int", {x, b.integer(1), b.list(results)});
+    else
+      b.op("aten.split_with_sizes_copy.default",
+           {x, b.ints(std::vector<i64>(parts, 1)), b.integer(1), b.list(results)});
+    std::vector<u32> columns = results;
+    for (u32 i = 0; unbinds && i < parts; ++i) {
+      columns[i] = b.tensor(DType::f32, {5, 1});
+      b.op("aten.unsqueeze_copy.default", {results[i], b.integer(1), columns[i]});
+    }
+    std::ranges::reverse(columns);
+    b.op("aten.cat.default", {b.list(columns), b.integer(1), y});
+    b.output(y, true);
+    auto program = load(b);
+    auto method = program->method();
+    ASSERT_TRUE(method.has_value()) << method.error().to_string();
+    for (const u32 rows : {5, 4, 1}) {
+      const Tensor given = counting<f32>(DType::f32, {rows, parts});
+      auto outputs = method->execute({given});
+      ASSERT_TRUE(outputs.has_value()) << outputs.error().to_string();
+      std::vector<f32> expected = values<f32>(given);
+      for (u32 row = 0; row < rows; ++row) std::reverse(&expected[row * parts], &expected[row * parts] + parts);
+      EXPECT_EQ(values<f32>((*outputs)[0]), expected) << rows;
+    }
+    EXPECT_EQ(method->stats().late_pipelines, 0u);
+  }
+}
+
 TEST(Split, RefusesPartsThatDontAddUp) {
   const auto parts = [](Ints sizes) {
     GraphBuilder b;

@@ -33,6 +33,8 @@ Status normalize(Plan& op, const Norm& n) {
   const auto floating = [](const std::optional<TensorArg>& t) { return !t || is_float(t->dtype()); };
   REQUIRE(op, is_float(n.x.dtype()) && is_float(n.y_dtype) && floating(n.w) && floating(n.b),
           "only floating-point tensors can be normalised, not ", n.x.dtype());
+  for (const auto* of : {&n.mean, &n.rstd})
+    REQUIRE(op, floating(*of), "mean and deviation are floating-point, not ", (*of)->dtype());
   if (n.rows->count() == 0) return {};
   Bindings bindings;
   bindings.input("x", n.x);

@@ -12,12 +12,13 @@ struct Layer {
   u32 weights = 3;
   DType dtype = DType::f32;
   bool dynamic = false;
+  DType deviation = DType::f32;
 };
 
 GraphBuilder build(const Layer& l) {
   GraphBuilder b;
   const u32 x = b.input(b.tensor(l.dtype, l.x), l.dynamic), y = b.tensor(l.dtype, l.x);
-  const u32 mean = b.tensor(DType::f32, l.stats), rstd = b.tensor(DType::f32, l.stats);
+  const u32 mean = b.tensor(DType::f32, l.stats), rstd = b.tensor(l.deviation, l.stats);
   const u32 w = b.constant<f32>(DType::f32, {l.weights}, std::vector<f32>(l.weights, 2));
   b.op("aten.native_layer_norm.default", {x, b.ints(l.shape), w, b.null(), b.number(0), b.list({y, mean, rstd})});
   for (u32 out : {y, mean, rstd}) b.output(out, l.dynamic);
@@ -58,6 +59,8 @@ TEST(LayerNorm, RejectsShapesThatDoNotFit) {
 
 TEST(LayerNorm, RejectsIntegers) {
   EXPECT_NE(load_error(build({.dtype = DType::i32})).find("not int32"), std::string::npos);
+  EXPECT_NE(load_error(build({.deviation = DType::i32})).find("mean and deviation are floating-point, not int32"),
+            std::string::npos);
 }
 
 TEST(LayerNorm, RunsNothingForNoRows) {

@@ -149,6 +149,7 @@ Status variance(Plan& op, f64 correction, bool keep, const TensorArg& y, const T
   TRY(const AxisSet axes, axes_in(op, 1, x.rank()));
   REQUIRE(op, is_float(x.dtype()) && is_float(y.dtype()), "a variance is of floating-point numbers, not of ", x.dtype(),
           " in ", y.dtype());
+  REQUIRE(op, !mean || is_float(mean->dtype()), "a mean is floating-point, not ", mean->dtype());
   const Shape shape = without(x.shape(), axes, keep);
   TRY_DO(op.resize(y, shape));
   if (mean) TRY_DO(op.resize(*mean, shape));
@@ -157,7 +158,8 @@ Status variance(Plan& op, f64 correction, bool keep, const TensorArg& y, const T
   Spec spec;
   spec.bind_input("x", x.dtype()).bind_output("y", y.dtype());
   rows.specialise(spec);
-  const VarianceParams params{rows.params(), f32(std::max(0.0, f64(rows.length()) - correction))};
+  const f64 divisor = rows.length() == 0 ? 0 : std::max(0.0, f64(rows.length()) - correction);
+  const VarianceParams params{rows.params(), f32(divisor)};
   if (!mean) {
     spec.absent_output("middle", DType::f32);
     return op.dispatch({kernels::variance, spec}, {x, y}, params, rows.grid());

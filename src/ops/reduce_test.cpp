@@ -65,6 +65,26 @@ TEST(Reduce, GivesZeroForTheSumAndNanForTheMeanOfNothing) {
     EXPECT_TRUE(std::isnan(v));
 }
 
+GraphBuilder build_variance(DType mean, const Shape& x) {
+  GraphBuilder b;
+  const u32 y = b.tensor(DType::f32, {2}), m = b.tensor(mean, {2});
+  b.op("aten.var_mean.correction",
+       {b.input(b.tensor(DType::f32, x)), b.ints({1}), b.integer(-1), b.boolean(false), b.list({y, m})});
+  b.output(y);
+  return b;
+}
+
+TEST(Variance, OfNothingIsNoNumberWhateverItIsDividedBy) {
+  for (f32 v : GraphRun(build_variance(DType::f32, {2, 0})).first({floats({2, 0}, {})})) EXPECT_TRUE(std::isnan(v));
+  EXPECT_EQ(GraphRun(build_variance(DType::f32, {2, 2})).first({floats({2, 2}, {1, 4, 0, 6})}),
+            (std::vector<f32>{1.5, 6}));
+}
+
+TEST(Variance, RefusesAMeanOfIntegers) {
+  EXPECT_NE(load_error(build_variance(DType::i32, {2, 3})).find("a mean is floating-point, not int32"),
+            std::string::npos);
+}
+
 TEST(Reduce, RunsNothingForNoRows) {
   GraphRun run(build({.x = {0, 3}, .y = {0}}));
   EXPECT_TRUE(run.first({floats({0, 3}, {})}).empty());

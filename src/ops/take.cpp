@@ -102,6 +102,7 @@ Status index_select(Plan& op) {
   REQUIRE(op, index.rank() <= 1, "the indices must have one axis, but they are ", index.shape());
   if (x.rank() > 0 && index.rank() == 1) return take_slices(op, x, axis, index, y);
   // A scalar stands for one element.
+  REQUIRE_LIVE(op, index.numel() == 1, index.numel(), " indices are given for ", x.shape(), ", one is needed");
   Layout layout;
   const auto strides = strides_of(x.shape());
   for (u32 i = 0; i < x.rank(); ++i) layout.add_axis(i == axis ? 1 : x.shape()[i], i == axis ? 0 : strides[i], 0);

@@ -142,6 +142,17 @@ TEST(Index, LiveSizeDecidesWhatIsInRange) {
   EXPECT_EQ(outputs[0].as<f32>()[0], 6);
 }
 
+TEST(IndexSelect, OfAScalarTakesOneIndex) {
+  for (const u32 count : {0, 1, 2}) {
+    GraphBuilder b;
+    const u32 x = b.input(b.tensor(DType::f32, {})), index = b.input(b.tensor(DType::i32, {count}));
+    b.op("aten.index_select.default", {x, b.integer(0), index, b.output(b.tensor(DType::f32, {}))});
+    const std::string error = error_of(b, {tensor_of<f32>(DType::f32, {}, {7}), Tensor(DType::i32, {count})});
+    EXPECT_MENTIONS(error,
+                    count == 1 ? "nothing" : std::to_string(count).append(" indices are given for [], one is needed"));
+  }
+}
+
 TEST(Gather, RefusesIndicesThatExceedTheInput) {
   GraphBuilder b;
   const u32 x = b.input(b.tensor(DType::f32, {3, 3})), index = b.input(b.tensor(DType::i32, {4, 3})),

@@ -22,10 +22,34 @@ Status in_floats(Plan& op) {
   return in_its_type(op);
 }
 
+// clamp(a, low, high, out); Null has become an infinity.
+Status clamp_to(Plan& op) {
+  const DType result = op.last_output().dtype();
+  for (u32 arg : {1, 2}) {
+    if (op.is_null(arg) || is_float(result)) continue;
+    TRY_DO(check_whole(op, op.number(arg), result, "bound"));
+    TRY_DO(check_byte(op, op.number(arg), result, "bound"));
+  }
+  return in_its_type(op);
+}
+
+// pow(a, exponent, out)
+Status power_of(Plan& op) {
+  const DType result = op.last_output().dtype();
+  const f64 exponent = op.number(1);
+  if (!is_float(result)) {
+    TRY_DO(check_whole(op, exponent, result, "exponent"));
+    REQUIRE_LIVE(op, exponent >= 0, "the exponent ", exponent, " is negative, but the result is ", result);
+    TRY_DO(check_byte(op, exponent, result, "exponent"));
+    TRY_DO(check_fits(op, exponent));
+  }
+  return in_its_type(op);
+}
+
 constexpr OpFamily unary{in_its_type, "a -> out"_sig, chains | lanewise};
 constexpr OpFamily unary_real{in_floats, "a -> out"_sig, chains | lanewise};
-constexpr OpFamily power{in_its_type, "a, exponent: number -> out"_sig, chains | lanewise};
-constexpr OpFamily clamp{in_its_type, "a, low: number = -inf, high: number = inf -> out"_sig, chains | lanewise};
+constexpr OpFamily power{power_of, "a, exponent: number -> out"_sig, chains | lanewise};
+constexpr OpFamily clamp{clamp_to, "a, low: number = -inf, high: number = inf -> out"_sig, chains | lanewise};
 constexpr OpFamily leaky_relu{in_floats, "a, slope: number = 0.01 -> out"_sig, chains | lanewise};
 constexpr OpFamily hardshrink{in_floats, "a, lambda: number = 0.5 -> out"_sig, chains | lanewise};
 constexpr OpFamily elu{in_floats, "a, alpha: number = 1, scale: number = 1, input_scale: number = 1 -> out"_sig,
@@ -46,7 +70,7 @@ Status round_decimals(Plan& op) {
   const TensorArg a = op.tensor(0), y = op.last_output();
   const i64 decimals = op.integer(1);
   REQUIRE(op, is_float(y.dtype()), "the result must be floating-point, not ", y.dtype());
-  REQUIRE(op, std::abs(decimals) <= 30, decimals, " decimals are asked for; at most 30 are supported");
+  REQUIRE(op, decimals >= -30 && decimals <= 30, decimals, " decimals are asked for; at most 30 are supported");
   return arithmetic(op, std::array{a}, y, decimals < 0 ? "whole_nearest(a / s0) * s0" : "whole_nearest(a * s0) / s0",
                     {std::pow(10.0, f64(std::abs(decimals)))});
 }

@@ -133,16 +133,21 @@ class Conversation {
 
 EngineRun run_engine(const std::vector<std::byte>& program, const Sample& sample, Way way) {
   EngineRun out;
+  const auto failed = [&](const Error& error) {
+    out.error = error.to_string();
+    out.internal = error.kind == ErrorKind::internal;
+    return out;
+  };
   if (!way.options.device) way.options.device = engine();
   auto conversation = Conversation::begin(program, way);
-  if (!conversation) return out.error = conversation.error().to_string(), out;
+  if (!conversation) return failed(conversation.error());
   out.loaded = true;
   for (const Step& step : sample.steps) {
     if (step.reset)
-      if (const Status reset = conversation->reset(); !reset) return out.error = reset.error().to_string(), out;
+      if (const Status reset = conversation->reset(); !reset) return failed(reset.error());
     bool together = false;
     const auto outputs = conversation->step(step, step_beside(sample, step), together);
-    if (!outputs) return out.error = outputs.error().to_string(), out;
+    if (!outputs) return failed(outputs.error());
     out.in_batch += together;
     out.outputs.emplace_back();
     for (const Tensor& t : *outputs) out.outputs.back().push_back(reference::from_tensor(t));

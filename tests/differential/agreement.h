@@ -43,6 +43,7 @@ constexpr u32 few_runs = 8, many_runs = 200;
 Expected expect(const std::vector<std::byte>& program, const Sample& sample, u32 runs);
 struct EngineRun {
   std::string error;
+  bool internal = false;  // the error is a fault of the engine
   bool loaded = false;
   Outputs outputs;
   u32 in_batch = 0;  // steps

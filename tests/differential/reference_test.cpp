@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What torch's goldens don't show: what the reference interpreter keeps, and what simple means to the shrinker.
 #include "differential/agreement.h"
+#include "differential/engine.h"
 #include "differential/random/shrink.h"
 #include "differential/reference/program.h"
 
@@ -86,6 +87,15 @@ TEST(Reference, ATermThatOverflowsOnItsOwnMayMakeASumInfinite) {
   EXPECT_LT(expected.slack[0][0].data[1], 1e33);
 }
 
+// torch's position is 3, as 2.5 · 1.4 − 0.5 is rounded to; without rounding it would be a little less.
+TEST(Reference, APositionInAnImageMayBeRounded) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {1, 1, 1, 7})), y = b.tensor(DType::f32, {1, 1, 1, 5});
+  b.op("aten.upsample_bilinear2d.default", {x, b.ints({1, 5}), b.boolean(false), b.null(), b.null(), y});
+  b.output(y);
+  expect_agreement(b, {{{floats({1, 1, 1, 7}, {0, 0, 85, 0, 85, 0, 0})}}});
+}
+
 TEST(Reference, AttentionOverWhatIsNoNumberIsNone) {
   GraphBuilder b;
   const u32 q = b.input(b.tensor(DType::f32, {1, 1, 2, 1})), v = b.input(b.tensor(DType::f32, {1, 1, 2, 1}));
@@ -98,6 +108,30 @@ TEST(Reference, AttentionOverWhatIsNoNumberIsNone) {
   EXPECT_TRUE(std::isnan(out[0]));
   const Floats masked = first(method, {floats({1, 1, 2, 1}, {1, 2}), floats({1, 1, 2, 1}, {3, 1})});
   EXPECT_EQ(masked[1], 0);  // it sees no key
+}
+
+// torch gives NaN for some of these.
+TEST(Reference, ScoresMayOverflowBelowZeroToo) {
+  GraphBuilder b;
+  const Shape shape{1, 1, 2, 2};
+  const u32 q = b.input(b.tensor(DType::f32, shape)), y = b.tensor(DType::f32, shape);
+  b.op("et_vk.sdpa.default", {q, q, q, b.null(), b.number(-3e38), y});
+  b.output(y);
+  const Expected expected = expect(b.program(), {b, {{{floats(shape, {1, 2, -1, 1})}}}}, few_runs);
+  EXPECT_TRUE(std::isinf(expected.slack[0][0].data[0]));
+}
+
+TEST(Reference, AnInputInHalfPrecisionMayKeepTheDigitsOfTheHost) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f16, {2}), false, DType::f32), y = b.tensor(DType::f32, {2});
+  b.op("aten.remainder.Scalar", {x, b.number(0.5), y});
+  b.output(y);
+  const Sample sample{b, {{{floats({2}, {-0.0371201374f, 0.25f})}}}};
+  for (const Disguise& disguise : disguises()) {
+    Way way{std::string(disguise.name), {}};
+    way.options.device = disguised(disguise);
+    EXPECT_EQ(disagreement(sample, way), "") << disguise.name;
+  }
 }
 
 bool has(const Sample& sample, const char* name) {

@@ -88,7 +88,7 @@ Judgement judge(const Sample& sample, u32 variant) {
   std::vector<EngineRun> runs;
   for (const Way& way : variants) runs.push_back(run_engine(program, sample, way));
   for (const EngineRun& run : runs)
-    if (run.error.find("internal") == 0) return {Judgement::differs, run.error};
+    if (run.internal) return {Judgement::differs, run.error};
   const EngineRun* first = nullptr;
   for (const EngineRun& run : runs)
     if (run.error.empty() && !first) first = &run;

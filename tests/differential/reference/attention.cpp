@@ -55,7 +55,7 @@ Array attend(Call& op, const Attention& a, const Dims& dims, const Place& y_at) 
         dot += term, terms += std::abs(term);
       }
       f64& score = scores[size_t(key)];
-      score = op.noisy(dot * a.scale, terms * a.scale, f64(dim) + 4);
+      score = op.noisy(dot * a.scale, terms * std::abs(a.scale), f64(dim) + 4);
       if (a.mask) score += at(*a.mask, {batch, head, query, key});
       most = std::max(most, score), largest = std::max(largest, std::isfinite(score) ? std::abs(score) : 0);
     }

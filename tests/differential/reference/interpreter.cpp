@@ -59,7 +59,9 @@ std::vector<Array> Interpreter::execute(std::span<const Array> inputs) {
     const u32 id = graph_.file.inputs[i];
     Array given = inputs[i];
     if (const auto* tensor = std::get_if<format::GraphTensor>(&graph_.file.values[id])) given.dtype = tensor->dtype;
-    for (f64& v : given.data) v = stored(given.dtype, v);
+    // A device without half precision keeps what the host gave.
+    const bool halves = given.dtype == DType::f16;
+    for (f64& v : given.data) v = stored(given.dtype, halves && stored(given.dtype, v) != v ? noise_.halved(v) : v);
     cells_[cell_[id]] = std::move(given);
   }
   for (const format::GraphCall& op : graph_.file.calls) {

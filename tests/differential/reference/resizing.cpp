@@ -16,10 +16,13 @@ Mode mode_of(const std::string& name) {
   return name.find("cubic") != std::string::npos ? Mode::cubic : Mode::linear;
 }
 
-// An element that counts along one axis, and how much.
+// An element that counts along one axis, and how much. Positions are computed in f32, so that an element beside one
+// that is met exactly may count by two halves of the position's last place: as part of the 64 that a result may be off
+// by.
 struct Share {
   i64 at;
   f64 weight;
+  f64 unsure = 0;
 };
 
 f64 cubic(f64 d) {
@@ -45,10 +48,10 @@ struct Axis {
     if (mode == Mode::centre) return {{inside(std::floor(f64((f32(o) + 0.5f) * f32(s)))), 1}};
     f64 at = align ? f64(o) * s : (f64(o) + 0.5) * s - 0.5;
     if (mode == Mode::linear) at = std::max(at, 0.0);
-    const f64 base = std::floor(at), t = at - base;
-    if (mode == Mode::linear) return {{inside(base), 1 - t}, {inside(base + 1), t}};
+    const f64 base = std::floor(at), t = at - base, unsure = (std::abs(at) + 1) / 32;
+    if (mode == Mode::linear) return {{inside(base), 1 - t, unsure}, {inside(base + 1), t, unsure}};
     std::vector<Share> out_shares;
-    for (int k = -1; k <= 2; ++k) out_shares.push_back({inside(base + k), cubic(t - k)});
+    for (int k = -1; k <= 2; ++k) out_shares.push_back({inside(base + k), cubic(t - k), unsure});
     return out_shares;
   }
 };
@@ -75,18 +78,18 @@ void resize(Call& op) {
   Array y = op.make(dims);
   each(dims, [&](const Dims& index, i64 i) {
     f64 total = 0, scale = 0;
-    const auto visit = [&](const auto& self, Dims from, size_t a, f64 weight) -> void {
+    const auto visit = [&](const auto& self, Dims from, size_t a, f64 weight, f64 reach) -> void {
       if (a == axes) {
         const f64 v = at(x, from);
-        total += v * weight, scale += std::abs(v * weight);
+        total += v * weight, scale += std::abs(v) * reach;
         return;
       }
       for (const Share& share : axis[a].shares(mode, index[a + 2])) {
         from[a + 2] = share.at;
-        self(self, from, a + 1, weight * share.weight);
+        self(self, from, a + 1, weight * share.weight, reach * (std::abs(share.weight) + share.unsure));
       }
     };
-    visit(visit, index, 0, 1);
+    visit(visit, index, 0, 1, 1);
     y.data[size_t(i)] = aligns ? op.noisy(total, scale, 64) : total;
   });
   op.give(std::move(y));
