@@ -5,6 +5,7 @@ struct Chunk {
 fn load_x(chunk: u32) -> Chunk {
   return Chunk(vec4f(x[chunk]));
 }
+fn load_ahead(lid: u32) {}
 fn prepare_x(lid: u32) {}
 fn value_of(x: Chunk, chunk: u32) -> vec4f {
   return x.value;
