@@ -14,6 +14,7 @@ TRIPS = {
     "embedding_q4": {"": []},
     "rotary_cache": {"": []},
     "move": {"1": ["word[0] and AXIS_VECTORS - 1"]},
+    "rms_norm": {"": []},
     "norm": {"1 2 3 1 1": ["1", "1", "up(word[1], 4 * LANES)", "6", "up(word[1], LANES)"]},
     # Loops that wgpu-native bounds: the last ones write results one by one.
     "linear_q4_subgroups": {

@@ -13,9 +13,13 @@ struct Family {
   std::vector<std::string_view> folders;  // of fixtures that use it
 };
 const Family families[] = {
-    {"gemm", {"mm", "linear", "conv_with_clamp"}}, {"conv", {"conv", "conv_with_clamp"}},
-    {"depthwise", {"conv", "conv_with_clamp"}},    {"linear_q4", {"linear_q4gsw"}},
-    {"attention", {"custom_sdpa", "et_vk_sdpa"}},  {"arg_max", {}},  // of the engine's own ops; see below
+    {"gemm", {"mm", "linear", "conv_with_clamp"}},
+    {"conv", {"conv", "conv_with_clamp"}},
+    {"depthwise", {"conv", "conv_with_clamp"}},
+    {"linear_q4", {"linear_q4gsw"}},
+    {"attention", {"custom_sdpa", "et_vk_sdpa"}},
+    {"rms_norm", {"rms_norm"}},
+    {"arg_max", {}},  // of the engine's own ops; see below
 };
 
 LoadOptions with_route(const ops::Route& route) {
