@@ -29,7 +29,7 @@ fn stage(chunk: u32, x: Chunk, norm: vec4f, lid: u32) -> f32 {
   return select(0.0, dot(v, v), lid % PLACES < 2u * UNROLL);
 }
 
-// What a thread loads for a round.
+// What a thread loads for a round before x is known.
 struct Round {
   x: Chunk,
   norm: vec4f,
@@ -37,8 +37,6 @@ struct Round {
   streams1: array<Stream, STREAMS>,
   streams2: array<Stream, STREAMS>,
   streams3: array<Stream, STREAMS>,
-  streams4: array<Stream, STREAMS>,
-  streams5: array<Stream, STREAMS>,
 }
 fn load_round(round: u32, place: vec2u, lid: u32) -> Round {
   let word = round * STEP + lid / PLACES;
@@ -50,17 +48,11 @@ fn load_round(round: u32, place: vec2u, lid: u32) -> Round {
   if (UNROLL > 1u) {
     out.streams1 = load_streams(word + SLICES, place);
   }
-  if (UNROLL > 2u) {
+  if (UNROLL > 2u && AHEAD > 2u) {
     out.streams2 = load_streams(word + 2u * SLICES, place);
   }
-  if (UNROLL > 3u) {
+  if (UNROLL > 3u && AHEAD > 2u) {
     out.streams3 = load_streams(word + 3u * SLICES, place);
-  }
-  if (UNROLL > 4u) {
-    out.streams4 = load_streams(word + 4u * SLICES, place);
-  }
-  if (UNROLL > 5u) {
-    out.streams5 = load_streams(word + 5u * SLICES, place);
   }
   return out;
 }
@@ -76,7 +68,25 @@ fn staged_word(i: u32, slice: u32) -> Staged {
 fn multiply_staged(streams: array<Stream, STREAMS>, word: Staged) {
   multiply(streams, word.x[0u], word.x[1u], word.totals[0u] + word.totals[1u], 0u);
 }
-fn multiply_round(round: Round, slice: u32) {
+// The last words are loaded while the first are multiplied: more would not fit the registers of every GPU.
+fn multiply_round(index: u32, round: Round, place: vec2u, slice: u32) {
+  let word = index * STEP + slice;
+  var streams2 = round.streams2;
+  var streams3 = round.streams3;
+  var streams4: array<Stream, STREAMS>;
+  var streams5: array<Stream, STREAMS>;
+  if (UNROLL > 2u && AHEAD == 2u) {
+    streams2 = load_streams(word + 2u * SLICES, place);
+  }
+  if (UNROLL > 3u && AHEAD == 2u) {
+    streams3 = load_streams(word + 3u * SLICES, place);
+  }
+  if (UNROLL > 4u) {
+    streams4 = load_streams(word + 4u * SLICES, place);
+  }
+  if (UNROLL > 5u) {
+    streams5 = load_streams(word + 5u * SLICES, place);
+  }
   let x0 = staged_word(0u, slice);
   let x1 = staged_word(1u, slice);
   let x2 = staged_word(2u, slice);
@@ -88,16 +98,16 @@ fn multiply_round(round: Round, slice: u32) {
     multiply_staged(round.streams1, x1);
   }
   if (UNROLL > 2u) {
-    multiply_staged(round.streams2, x2);
+    multiply_staged(streams2, x2);
   }
   if (UNROLL > 3u) {
-    multiply_staged(round.streams3, x3);
+    multiply_staged(streams3, x3);
   }
   if (UNROLL > 4u) {
-    multiply_staged(round.streams4, x4);
+    multiply_staged(streams4, x4);
   }
   if (UNROLL > 5u) {
-    multiply_staged(round.streams5, x5);
+    multiply_staged(streams5, x5);
   }
 }
 
@@ -150,7 +160,7 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
     workgroupBarrier();
     let before = loaded;
     loaded = load_round(round, place, lid);
-    multiply_round(before, slice);
+    multiply_round(round - 1u, before, place, slice);
     workgroupBarrier();  // x of the round before has been read by all
     square += stage(chunk_of(round, lid), loaded.x, loaded.norm, lid);
   }
@@ -158,7 +168,7 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
     squares[slice / 4u][slice % 4u][lid % PLACES] = square;
   }
   workgroupBarrier();
-  multiply_round(loaded, slice);
+  multiply_round(ROUNDS - 1u, loaded, place, slice);
   add_squares(lid);
   give_sums(0u, lid);
   workgroupBarrier();

@@ -1,4 +1,5 @@
 // x of a row as it lies in memory, four elements at a time.
+const AHEAD = 4u;  // words of weights that are loaded along with x
 struct Chunk {
   value: vec4f,
 }

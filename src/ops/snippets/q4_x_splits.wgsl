@@ -5,6 +5,7 @@ struct Splits {
   values: array<array<vec4f, HEADS * HEAD_CHUNKS>, SPLITS>,
   statistics: array<array<vec4f, SPLITS>, HEADS>,  // maximum, sum, two words of nothing
 }
+const AHEAD = 2u;  // words of weights that are loaded along with x
 struct Chunk {
   values: array<vec4f, SPLITS>,
 }
