@@ -26,7 +26,7 @@ fn stage(chunk: u32, x: Chunk, norm: vec4f, lid: u32) -> f32 {
   let weighted = v * norm;
   staged[lid % PLACES / 2u][lid / PLACES][lid % 2u] = weighted;
   totals[lid % PLACES / 2u][lid / PLACES][lid % 2u] = dot(weighted, vec4f(1.0));
-  return select(0.0, dot(v, v), lid % PLACES < 2u * UNROLL);
+  return dot(v, v);
 }
 
 // What a thread loads for a round before x is known.
@@ -137,7 +137,7 @@ fn add_part_squares(lid: u32) {
 }
 fn rms() -> f32 {
   var sum = 0.0;
-  for (var i = 0u; i < PLACES; i++) {
+  for (var i = 0u; i < min(PLACES, 2u * UNROLL); i++) {  // who else has squares has those of what nobody reads
     sum += place_squares[i];
   }
   return select(1.0, rms_of(sum), NORM);
