@@ -76,16 +76,16 @@ def perplexity(result):
     return float(np.exp(np.concatenate(result["nll"]).mean()))
 
 
-def write_markdown(path, rows, tokens, window):
+def write_markdown(path, mark, rows, tokens, window):
     lines = [f"{tokens} tokens, read in windows of {window}; the first token of a window is not predicted.", "",
              "| | perplexity | against torch | largest difference of a logit |", "|---|---|---|---|"]
     for row in rows:
         lines.append("| {name} | {perplexity:.3f} | {relative:+.3%} | {largest_logit_difference:.1e} |".format(**row))
-    before, _, rest = path.read_text().partition("<!-- perplexity -->\n")
-    _, found, behind = rest.partition("<!-- /perplexity -->")
-    if not found:
-        sys.exit(f"{path} has no lines <!-- perplexity --> and <!-- /perplexity -->")
-    path.write_text(before + "<!-- perplexity -->\n" + "\n".join(lines) + "\n" + found + behind)
+    before, begin, rest = path.read_text().partition(f"<!-- {mark} -->\n")
+    _, end, behind = rest.partition(f"<!-- /{mark} -->")
+    if not end:
+        sys.exit(f"{path} has no lines <!-- {mark} --> and <!-- /{mark} -->")
+    path.write_text(before + begin + "\n".join(lines) + "\n" + end + behind)
 
 
 def main():
@@ -99,6 +99,7 @@ def main():
     parser.add_argument("--windows", type=int, help="only so many, from the start")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--markdown", type=pathlib.Path, metavar="FILE")
+    parser.add_argument("--mark", default="perplexity", help="where in FILE: between <!-- MARK --> and <!-- /MARK -->")
     options = parser.parse_args()
 
     text = (root / "bench" / "data" / "alice.txt").read_text()
@@ -122,7 +123,7 @@ def main():
     ]
     count = sum(map(len, windows))
     if options.markdown:
-        write_markdown(options.markdown, rows, count, options.window)
+        write_markdown(options.markdown, options.mark, rows, count, options.window)
     if options.json:
         print(json.dumps({"tokens": count, "window": options.window, "results": rows}, indent=1))
         return

@@ -9,12 +9,12 @@ reads; `lanes` is a thread's number. From that follows how much of the lines tha
 
 Q4_ROWS = ["up(words, SIZE // LANES)"]
 PUT = ["4"]
-JOIN = ["up(HEADS * SPLITS, SIZE)"] * 2  # in the first round
 
 TRIPS = {
     "embedding_q4": {"": []},
     "rotary_cache": {"": []},
     "move": {"1": ["word[0] and AXIS_VECTORS - 1"]},
+    "rms_norm": {"": []},
     "norm": {"1 2 3 1 1": ["1", "1", "up(word[1], 4 * LANES)", "6", "up(word[1], LANES)"]},
     # Loops that wgpu-native bounds: the last ones write results one by one.
     "linear_q4_subgroups": {
@@ -25,7 +25,7 @@ TRIPS = {
     "linear_q4_lines": {"": [], "1": ["ROUNDS"]},
     "linear_q4_int8": {"": [], "1": ["up(up(WORDS, 4), SIZE // 8)"]},
     "quantize_activations": {"": []},
-    "linear_q4_row": {"": [], "1": ["ROUNDS"], "1 1": JOIN, "1 2 2": ["ROUNDS"] + JOIN},
+    "linear_q4_row": {"": [], "1": ["ROUNDS - 1"]},
     "linear_q4_shared": {
         "1 2 2 1 2": ["up(words, 4)", "4", "8", "4", "4"],
         "1 2 2 1 2 2": ["up(words, 4)", "4", "8", "4", "4", "4"],
@@ -47,6 +47,6 @@ TRIPS = {
 
 WEIGHTS = {
     "linear_q4_lines": ("lane // 8 * 256 + lane % 8 * 16", "16"),
-    "linear_q4_row": ("lane // 8 * 256 + lane % 8 * 16", "16"),
+    "linear_q4_row": ("lane // PLACES * 256 + lane % PLACES * 16", "16"),
     "linear_q4_subgroups": ("lane * 256", "16 if PAIRED else 32"),
 }

@@ -184,6 +184,16 @@ TEST(AttentionSplits, AreJoinedByTheLinearBehind) { expect_steps({}); }
 TEST(AttentionSplits, AreJoinedWhereFourHeadsShareAKeyAndPairsRotate) {
   expect_steps({.heads = 8, .kv_heads = 2, .dim = 8, .interleaved = true});
 }
+// Deep rows, more splits of heads than a workgroup has threads, and a depth that takes many rounds.
+TEST(AttentionSplits, AreJoinedInManySizes) {
+  expect_steps({.heads = 9, .kv_heads = 3, .dim = 64});
+  expect_steps({.heads = 24, .kv_heads = 8, .dim = 16});
+  expect_steps({.heads = 13, .kv_heads = 13, .dim = 32});
+}
+// What splits count for would not fit a workgroup's memory.
+TEST(AttentionSplits, OfVeryManyHeadsAreJoinedByAttention) {
+  expect_steps({.heads = 72, .kv_heads = 24, .dim = 8, .dispatches = 3});
+}
 TEST(AttentionSplits, AreJoinedForCachesInHalfPrecision) { expect_steps({.f16_caches = true}); }
 TEST(AttentionSplits, AreJoinedBeforeALinearOnAnotherRoute) {
   expect_steps({.routes = {"linear_q4=registers"}, .dispatches = 3});

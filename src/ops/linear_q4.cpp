@@ -45,7 +45,9 @@ bool can_tile(Plan& op, const Q4Linear& l) {
   return bytes <= op.device().limits.max_storage_binding_bytes;
 }
 
-constexpr u32 columns_per_strip = 32;  // a line of 128 bytes
+// A workgroup's columns, four to a thread: a line of 128 bytes, or, where x is dear, two.
+constexpr u32 places_of_line = 8, places_of_block = 16;
+constexpr u32 most_workgroup_bytes = 16u << 10;  // what every device has
 constexpr u32 few_rows = 8;
 constexpr u32 block_size = 32;   // elements of x that share a scale where they are in 8 bits
 constexpr u32 block_bytes = 48;  // with what quantize_activations adds
@@ -63,21 +65,23 @@ void note_operations(Plan& op, const Q4Linear& l) {
   op.note_operations(2 * columns * rows_of(l) * depth_of(l));
 }
 
+u32 strips_of(const Q4Part& part, u32 places) { return blocks_of(part) * (columns_per_block / 4 / places); }
+
 Status run_strips(Plan& op, const Q4Linear& l, const Q4Rows& x, const graph::KernelSource& kernel, Spec spec,
-                  u32 rows_per_tile) {
+                  u32 rows_per_tile, u32 places = places_of_line) {
   const u32 made = l.outputs(), rows = rows_of(l);
   StripParams params{.rows = rows,
                      .second = l.paired() ? blocks_of(l.parts[0]) : 0,
                      .tiles = ceil_div(rows, rows_per_tile),
                      .eps = l.eps};
   for (u32 i = 0; i < made; ++i) {
-    params.strips += blocks_of(l.parts[i]) * (columns_per_block / columns_per_strip);
+    params.strips += strips_of(l.parts[i], places);
     params.ends[i] = params.strips;
     params.columns[i] = columns_of(l.parts[i]);
   }
   for (u32 i = made; i < 3; ++i) params.ends[i] = params.strips;
   const bool quads = in_quads(l);
-  spec.num("WORDS", depth_of(l) / 8).num("GROUPS", groups_of(l)).num("GROUP_WORDS", l.group / 8);
+  spec.num("PLACES", places).num("WORDS", depth_of(l) / 8).num("GROUPS", groups_of(l)).num("GROUP_WORDS", l.group / 8);
   const Q4Variant v = q4_variant(op, l, x, spec, quads);
   note_operations(op, l);
   return op.dispatch({kernel, v.spec}, v.bound(), std::as_bytes(std::span(&params, 1)),
@@ -86,40 +90,69 @@ Status run_strips(Plan& op, const Q4Linear& l, const Q4Rows& x, const graph::Ker
 
 // A workgroup's threads share out the depth. Where there are many workgroups, small ones do; else large ones, so that a
 // small layer keeps more of a GPU busy. Of those, the one that leaves the fewest threads idle.
-u32 threads_of_strip(u32 depth_units, u32 strips) {
+template <class Fits>
+u32 threads_of_strip(u32 depth_units, u32 strips, u32 places, Fits fits) {
   constexpr u32 many_strips = 512;
   u32 size = 64;
-  const auto rounds_of = [&](u32 threads) { return ceil_div(depth_units, threads / 8); };
+  const auto rounds_of = [&](u32 threads) { return ceil_div(depth_units, threads / places); };
   for (u32 threads : {128u, 192u, 256u})
-    if (strips < many_strips && rounds_of(threads) * threads <= rounds_of(size) * size) size = threads;
+    if (strips < many_strips && fits(threads) && rounds_of(threads) * threads <= rounds_of(size) * size) size = threads;
   return size;
 }
 
-// A GPU: workgroups make strips.
-Status run_lines(Plan& op, const Q4Linear& l, const Q4Rows& x) {
-  const u32 words = depth_of(l) / 8;
-  const u32 size = threads_of_strip(words, ceil_div(columns_of(l.parts[0]), columns_per_strip));
-  Spec spec = Spec().num("SIZE", size);
-  if (!x.in_splits && !op.branch(rows_of(l) == 1)) {
-    const u32 rows = op.branch(rows_of(l) <= 4) ? 4 : 8;
-    return run_strips(op, l, x, kernels::linear_q4_lines, spec.num("UNROLL", 1).num("ROWS", rows), rows);
-  }
-  const u32 rounds = ceil_div(words, size / 8);
+// Workgroup memory by the kernels' declarations: where slices of a row are added up, what linear_q4_row has besides
+// (for each thread, and for each split of a head), and that of kernels with several rows, of which some are added up at
+// once.
+u32 sum_bytes(const Q4Linear& l, u32 threads) { return threads * (l.swiglu ? 40 : 20); }
+u32 row_bytes(const Q4Linear& l, bool in_splits, u32 threads) {
+  const u32 numbers = in_splits ? 3 * ceil_div(l.heads * handed_splits, threads) : 0;
+  return sum_bytes(l, threads) + threads * (25 + 4 * numbers) + 64;
+}
+u32 rows_bytes(const Q4Linear& l, u32 threads, u32 at_once) { return at_once * (sum_bytes(l, threads) + threads); }
+
+struct RowTiling {
+  u32 size, at_once;
+};
+RowTiling tile_rows(const Q4Linear& l, u32 depth_units) {
+  const u32 strips = strips_of(l.parts[0], places_of_line), most_at_once = l.swiglu ? 2 : 4;
+  const u32 size = threads_of_strip(depth_units, strips, places_of_line,
+                                    [&](u32 threads) { return rows_bytes(l, threads, 2) <= most_workgroup_bytes; });
+  return {size, rows_bytes(l, size, most_at_once) <= most_workgroup_bytes ? most_at_once : 2};
+}
+
+// A GPU: workgroups make strips. One row has a kernel of its own; what is dear to read is read for two lines of
+// columns.
+Status run_row(Plan& op, const Q4Linear& l, const Q4Rows& x) {
+  const u32 words = depth_of(l) / 8, places = x.in_splits ? places_of_block : places_of_line;
+  const u32 size = threads_of_strip(words, strips_of(l.parts[0], places), places, [&](u32 threads) {
+    return row_bytes(l, x.in_splits, threads) <= most_workgroup_bytes;
+  });
+  const u32 rounds = ceil_div(words, size / places);
   u32 unroll = 1;
-  for (u32 by : {2u, 3u, 4u})
-    if (ceil_div(rounds, by) * by <= ceil_div(rounds, unroll) * unroll) unroll = by;
-  spec.num("UNROLL", unroll).use(x.in_splits ? "q4_x_splits" : "q4_x_plain");
+  for (u32 by : {2u, 3u, 4u, 5u, 6u})
+    if (2 * by <= places && ceil_div(rounds, by) * by <= ceil_div(rounds, unroll) * unroll) unroll = by;
+  Spec spec =
+      Spec().num("SIZE", size).num("UNROLL", unroll).num("AT_ONCE", 1).use(x.in_splits ? "q4_x_splits" : "q4_x_plain");
   if (x.in_splits)
     spec.num("SPLITS", handed_splits).num("HEADS", l.heads).num("HEAD_CHUNKS", depth_of(l) / l.heads / 4);
-  return run_strips(op, l, x, kernels::linear_q4_row, spec, 1);
+  return run_strips(op, l, x, kernels::linear_q4_row, spec, 1, places);
+}
+
+Status run_lines(Plan& op, const Q4Linear& l, const Q4Rows& x) {
+  if (x.in_splits || op.branch(rows_of(l) == 1)) return run_row(op, l, x);
+  const u32 rows = op.branch(rows_of(l) <= 4) ? 4 : 8;
+  const auto [size, at_once] = tile_rows(l, depth_of(l) / 8);
+  const Spec spec = Spec().num("SIZE", size).num("UNROLL", 1).num("ROWS", rows).num("AT_ONCE", at_once);
+  return run_strips(op, l, x, kernels::linear_q4_lines, spec, rows);
 }
 
 // Each workgroup reads all splits again. That is sooner done than another dispatch while it is a few megabytes, which
 // come from a cache.
 bool joins_splits(const Q4Linear& l) {
-  constexpr u64 most = 4u << 20;
-  const u64 strips = ceil_div(columns_of(l.parts[0]), columns_per_strip);
-  return !l.norm && strips * handed_splits * depth_of(l) * sizeof(f32) <= most;
+  constexpr u64 most = 2u << 20;
+  const u64 strips = strips_of(l.parts[0], places_of_block);
+  return !l.norm && strips * handed_splits * depth_of(l) * sizeof(f32) <= most &&
+         row_bytes(l, true, 64) <= most_workgroup_bytes;
 }
 
 // x in 8 bits: less exact, so only where the user allows it, and where there is much to multiply.
@@ -134,9 +167,9 @@ Status run_int8(Plan& op, const Q4Linear& l, const Q4Rows& x) {
   const Spec spec = Spec().bind_array("x", x_words(x.dtype)).bind_array("y", "vec4u", gpu::BindingKind::read_write);
   TRY_DO(op.dispatch({kernels::quantize_activations, spec}, {x.data, bytes},
                      ActivationParams{rows * blocks, blocks, depth / 4}, one_thread_per(rows * blocks, 64)));
-  const u32 size = threads_of_strip(blocks, ceil_div(columns_of(l.parts[0]), columns_per_strip));
+  const auto [size, at_once] = tile_rows(l, blocks);
   return run_strips(op, l, {bytes, DType::i8}, kernels::linear_q4_int8,
-                    Spec().num("SIZE", size).num("UNROLL", 1).num("ROWS", 8), 8);
+                    Spec().num("SIZE", size).num("UNROLL", 1).num("ROWS", 8).num("AT_ONCE", at_once), 8);
 }
 
 // As few passes over the weights as rows need. Where their number is not known before, threads that share what they

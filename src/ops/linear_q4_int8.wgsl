@@ -92,17 +92,18 @@ fn multiply_rows(s: u32, block: u32, place: vec2u, first_row: u32) {
   multiply_row(s, 7u, first, second, load_row(block, first_row + 7u), scale, minimum);
 }
 
-// Adds up the slices of a row; the first PLACES threads get results.
-fn finish_row(r: u32, place: vec2u, at: Target, first_row: u32, lid: u32) {
+// Adds up the slices of AT_ONCE rows; the first PLACES threads of each get results.
+fn finish_rows(r: u32, place: vec2u, at: Target, first_row: u32, lid: u32) {
   if (r > 0u) {
-    workgroupBarrier();  // the last row's sums have been read by all
+    workgroupBarrier();  // the sums of the rows before have been read by all
   }
   give_sums(r, lid);
   workgroupBarrier();
   add_slices(lid);
   workgroupBarrier();
-  if (at.writes && first_row + r < p.rows) {
-    store(at.part, first_row + r, at.quad, result_of(place, 1.0, lid));
+  let row = first_row + r + lid / PLACES;
+  if (at.writes && row < p.rows) {
+    store(at.part, row, at.quad, result_of(place, totals_of(lid), 1.0));
   }
 }
 
@@ -116,14 +117,12 @@ fn make_rows(first_row: u32, strip: u32, lid: u32) {
     }
   }
   let at = target_of(strip, lid);
-  finish_row(0u, place, at, first_row, lid);
-  finish_row(1u, place, at, first_row, lid);
-  finish_row(2u, place, at, first_row, lid);
-  finish_row(3u, place, at, first_row, lid);
-  finish_row(4u, place, at, first_row, lid);
-  finish_row(5u, place, at, first_row, lid);
-  finish_row(6u, place, at, first_row, lid);
-  finish_row(7u, place, at, first_row, lid);
+  finish_rows(0u, place, at, first_row, lid);
+  finish_rows(AT_ONCE, place, at, first_row, lid);
+  if (AT_ONCE < 4u) {
+    finish_rows(2u * AT_ONCE % ROWS, place, at, first_row, lid);
+    finish_rows(3u * AT_ONCE % ROWS, place, at, first_row, lid);
+  }
 }
 
 @compute @workgroup_size(SIZE)

@@ -91,7 +91,7 @@ Q4Variant q4_variant(Plan& op, const Q4Linear& l, const Q4Rows& x, const Spec& s
       .flag("SWIGLU", l.swiglu)
       .flag("PLANES", l.planes);
   if (x.in_splits)
-    v.spec.bind_array("x", "array<vec4f, SPLITS>");
+    v.spec.bind_array("x", "Splits");
   else if (x.uniform > 0)
     v.spec.bind_uniform("x", "vec4f", x.uniform * (depth / 4));
   else

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Norms over rows: layer, group, root-mean-square and batch norm are one kernel.
+// Norms over rows: layer, group, root-mean-square and batch norm are one kernel; the root-mean-square norm has another
+// on GPUs.
 #include "ops/norm.h"
 
 #include "ops/bindings.h"
+#include "ops/routes.h"
 #include "ops/rows.h"
 
 namespace pteron::ops {
@@ -11,6 +13,10 @@ namespace {
 struct Params {
   RowParams rows;
   u32 groups, stride;
+  f32 eps;
+};
+struct VectorParams {
+  u32 rows;
   f32 eps;
 };
 
@@ -27,7 +33,7 @@ struct Norm {
   f64 eps = 0;
 };
 
-constexpr RowWork work{.reductions = 2, .writes = 1};
+constexpr RowWork row_work{.reductions = 2, .writes = 1};
 
 Status normalize(Plan& op, const Norm& n) {
   const auto floating = [](const std::optional<TensorArg>& t) { return !t || is_float(t->dtype()); };
@@ -48,10 +54,34 @@ Status normalize(Plan& op, const Norm& n) {
   return bindings.dispatch(op, kernels::norm, Params{n.rows->params(), n.groups, n.stride, f32(n.eps)}, n.rows->grid());
 }
 
+// Rows that a workgroup can keep as a whole, in vectors of four elements.
+bool can_keep_rows(Plan& op, const TensorArg& x, const TensorArg& weight, DType y_dtype) {
+  const u32 width = x.dim(-1);
+  return x.numel() > 0 && width % 4 == 0 && width <= 8192 && op.shape_is_fixed(weight) && is_float(x.dtype()) &&
+         is_float(weight.dtype()) && is_float(y_dtype);
+}
+
+Status rms_norm_in_vectors(Plan& op, const TensorArg& x, const TensorArg& weight, const Operand& y, DType y_dtype,
+                           f64 eps) {
+  const u32 chunks = x.dim(-1) / 4, rows = u32(x.numel() / x.dim(-1));
+  const Spec spec = Spec()
+                        .num("SIZE", std::min(ceil_div(chunks, 64) * 64, 256u))
+                        .num("CHUNKS", chunks)
+                        .bind_input_quads("x", x.dtype())
+                        .bind_input_quads("weight", weight.dtype())
+                        .bind_output_quads("y", y_dtype);
+  return op.dispatch({kernels::rms_norm, spec}, {x, weight, y}, VectorParams{rows, f32(eps)}, one_group_per(rows));
+}
+
 Status rms_norm(Plan& op, const TensorArg& x, const TensorArg& weight, const Operand& y, DType y_dtype, f64 eps) {
+  if (can_keep_rows(op, x, weight, y_dtype)) {
+    const Work work{u32(x.numel() / x.dim(-1)), 1, x.dim(-1), 1, true};
+    TRY(const std::string_view route, choose_route(op, "rms_norm", work));
+    if (route == "vectors") return rms_norm_in_vectors(op, x, weight, y, y_dtype, eps);
+  }
   Norm n{x, y, y_dtype};
   n.w = weight;
-  TRY(n.rows, Rows::over(op, x, 1u << (x.rank() - 1), work));
+  TRY(n.rows, Rows::over(op, x, 1u << (x.rank() - 1), row_work));
   n.centered = false;
   n.eps = eps;
   return normalize(op, n);
@@ -112,7 +142,7 @@ Status layer_norm(Plan& op) {
     REQUIRE_LIVE(op, !affine || affine->numel() == length, "a weight or bias has ", affine ? affine->numel() : 0,
                  " elements, but rows have ", length);
   TRY_DO(resize_results(op, n, 5, stats));
-  TRY(n.rows, Rows::over(op, n.x, axes_from(first, rank), work));
+  TRY(n.rows, Rows::over(op, n.x, axes_from(first, rank), row_work));
   n.eps = op.number(4);
   return normalize(op, n);
 }
@@ -129,7 +159,7 @@ Status group_norm(Plan& op) {
   n.groups = u32(groups);
   n.stride = u32(n.x.shape().product(2, n.x.rank()));
   const auto as_rows = [&](const Shape& s) { return Shape{s[0] * n.groups, u32(s.product(1, s.rank()) / n.groups)}; };
-  TRY(n.rows, Rows::over(op, as_rows(n.x.shape()), as_rows(n.x.max()), axes_from(1, 2), work));
+  TRY(n.rows, Rows::over(op, as_rows(n.x.shape()), as_rows(n.x.max()), axes_from(1, 2), row_work));
   n.eps = op.number(7);
   return normalize(op, n);
 }
@@ -142,7 +172,7 @@ Status batch_norm(Plan& op) {
   REQUIRE(op, op.flag(3), "batch norm without training needs statistics, but there are none");
   const u32 channels = n.x.dim(1);
   TRY_DO(resize_results(op, n, 6, {channels}));
-  TRY(n.rows, Rows::over(op, n.x, axes_from(0, n.x.rank()) & ~2u, work));
+  TRY(n.rows, Rows::over(op, n.x, axes_from(0, n.x.rank()) & ~2u, row_work));
   n.groups = std::max(channels, 1u);
   n.stride = std::max(n.rows->length(), 1u);
   n.eps = op.number(5);

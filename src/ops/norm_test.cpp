@@ -109,6 +109,21 @@ TEST(RmsNorm, HandlesMoreRowsThanAGridHasWorkgroups) {
   for (f32 v : GraphRun(rms_norm({rows, 2}, 2)).first({floats({rows, 2}, x)})) ASSERT_NEAR(v, 3, 1e-5);
 }
 
+TEST(RmsNorm, OfWholeRowsIsTheSameOnGpus) {
+  for (const u32 width : {128u, 132u, 576u, 1032u, 8192u, 8196u}) {
+    constexpr u32 rows = 3;
+    const std::vector<f32> x = noise(rows * width);
+    std::vector<f64> expected;
+    for (u32 row = 0; row < rows; ++row) {
+      f64 squares = 0;
+      for (u32 i = 0; i < width; ++i) squares += std::pow(f64(x[row * width + i]), 2);
+      for (u32 i = 0; i < width; ++i) expected.push_back(3 * x[row * width + i] / std::sqrt(squares / width));
+    }
+    GraphRun run(rms_norm({rows, width}, width), device_of_type(gpu::AdapterType::discrete));
+    expect_close(run.first({floats({rows, width}, x)}), expected, 1e-5);
+  }
+}
+
 TEST(RmsNorm, RejectsWeightsThatDoNotFit) {
   EXPECT_NE(load_error(rms_norm({2, 3}, 4)).find("the weight has 4 elements, but rows of [2, 3] have 3"),
             std::string::npos);

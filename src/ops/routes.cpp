@@ -45,6 +45,9 @@ constexpr Route table[] = {
     {"attention", "group", Route::gpu, false, [](const Work& w) { return w.rows <= 128; }},
     {"attention", "tiled", Route::gpu, false, [](const Work& w) { return w.rows > 128; }},
     {"attention", "threads", Route::any, false, nullptr},
+    // Norms of rows that a workgroup keeps (norm.cpp).
+    {"rms_norm", "vectors", Route::gpu, false, [](const Work& w) { return w.columns >= 128; }},
+    {"rms_norm", "rows", Route::any, false, nullptr},
     // The largest element of one row (row_best.cpp).
     {"arg_max", "parts", Route::gpu, false, [](const Work& w) { return w.columns > 1024; }},
     {"arg_max", "row", Route::any, false, nullptr},

@@ -19,6 +19,7 @@ const Family families[] = {
     {"depthwise", {"conv", "conv_with_clamp"}, "depthwise"},
     {"linear_q4", {"linear_q4gsw"}},
     {"attention", {"custom_sdpa", "et_vk_sdpa"}},
+    {"rms_norm", {"rms_norm"}},
     {"arg_max", {}},  // of the engine's own ops; see below
 };
 

@@ -73,8 +73,9 @@ void layer_norm(Trials& trials, u32 width) {
   t.run("aten.native_layer_norm.default", {x, {width}, kept(w), kept(b), 1e-5}, {y, means, deviations});
 }
 
-void rms_norm(Trials& trials, u32 width) {
-  Trial& t = trials.emplace_back(sized("rms_norm", width));
+void rms_norm(Trials& trials, u32 width, std::string_view route) {
+  Trial& t = trials.emplace_back(str("rms_norm ", width, ", ", route));
+  t.options.routes = {str("rms_norm=", route)};
   const Array x = random({2, width}), w = random({width});
   Array y(x.shape);
   for (u32 i = 0; i < 2; ++i) {
@@ -120,8 +121,9 @@ void add_rows(Trials& trials) {
     arg_max(trials, width);
     softmax(trials, width);
     layer_norm(trials, width);
-    rms_norm(trials, width);
+    rms_norm(trials, width, "rows");
   }
+  for (std::string_view route : routes_of("rms_norm", false)) rms_norm(trials, 1032, route);
   columns(trials);
   for (std::string_view route : routes_of("arg_max", false)) best(trials, route);
 }

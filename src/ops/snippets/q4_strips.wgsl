@@ -1,9 +1,9 @@
 // What 4-bit linears for GPUs share (linear_q4_row.wgsl, linear_q4_lines.wgsl). Weights lie in blocks of 64 columns
-// (q4_tiles.h). A workgroup makes a strip: 32 columns of one or of ROWS rows. Eight neighbouring threads have four columns
-// each, so that they read a whole line of 128 bytes; they are one of SLICES slices, which share out the words of the depth and
-// are added up in two steps through workgroup memory. If PAIRED, a thread has the same columns of two weights. The
-// specialisation is that of the other kernels of the family (snippets/q4_linear.wgsl), and SIZE, UNROLL, WORDS, GROUPS and
-// GROUP_WORDS.
+// (q4_tiles.h). A workgroup makes a strip: half a block or a whole one, of one or of ROWS rows. PLACES (8 or 16) neighbouring
+// threads have four columns each, so that they read whole lines of 128 bytes; they are one of SLICES slices, which share out the
+// words of the depth and are added up in two steps through workgroup memory. If PAIRED, a thread has the same columns of two
+// weights. The specialisation is that of the other kernels of the family (snippets/q4_linear.wgsl), and SIZE, PLACES, UNROLL,
+// WORDS, GROUPS, GROUP_WORDS and AT_ONCE: so many rows are added up side by side.
 struct Params {
   rows: u32,
   strips: u32,
@@ -15,11 +15,12 @@ struct Params {
 }
 @group(0) @binding(0) var<uniform> p: Params;
 
-const PLACES = 8u;
+const STRIPS = 16u / PLACES;  // of a block
 const SLICES = SIZE / PLACES;
 const PAIRED = SWIGLU || PLANES;
 const STREAMS = 1u + u32(PAIRED);  // weights that a thread reads
 const SUMS = 1u + u32(SWIGLU);     // results that it makes of them
+const SUM_GROUPS = SUMS * AT_ONCE;
 // Nibbles are 0 to 15, so a weight of 0 is 8, or 16 · 8 + 8.
 const ZERO = f32(SHIFT) - 8.0 - 128.0 * f32(u32(PLANES));
 const STEP = SLICES * UNROLL;
@@ -35,12 +36,12 @@ struct Stream {
 }
 var<private> acc: array<vec4f, SUMS * ROWS>;
 // Nested, so that only what differs between threads is computed and compared with a bound.
-var<workgroup> sums: array<array<array<array<vec4f, PLACES>, 4u>, PARTS>, SUMS>;
-var<workgroup> halfway: array<array<array<vec4f, PLACES>, PARTS>, SUMS>;
+var<workgroup> sums: array<array<array<array<vec4f, PLACES>, 4u>, PARTS>, SUM_GROUPS>;
+var<workgroup> halfway: array<array<array<vec4f, PLACES>, PARTS>, SUM_GROUPS>;
 
 // Where a thread's four columns are: a block, and a vec4 inside of it.
 fn place_of(strip: u32, lid: u32) -> vec2u {
-  return vec2u(strip / 2u, strip % 2u * PLACES + lid % PLACES);
+  return vec2u(strip / STRIPS, strip % STRIPS * PLACES + lid % PLACES);
 }
 
 // A word that exists; what is multiplied with one behind the last is 0.
@@ -79,44 +80,50 @@ fn multiply(streams: array<Stream, STREAMS>, a: vec4f, b: vec4f, total: f32, r: 
   }
 }
 
-// The sum of slices in two steps, with a barrier behind each. What is added is loaded first, so that nobody waits for each.
+// The sums of slices in two steps, with a barrier behind each: of AT_ONCE rows from row r on, up to four groups. What is added is
+// loaded first, so that nobody waits for each.
 fn give_sums(r: u32, lid: u32) {
   let slice = lid / PLACES;
-  for (var s = 0u; s < SUMS; s++) {
-    sums[s][slice / 4u][slice % 4u][lid % PLACES] = acc[s * ROWS + r];
+  for (var i = 0u; i < AT_ONCE; i++) {
+    for (var s = 0u; s < SUMS; s++) {
+      sums[i * SUMS + s][slice / 4u][slice % 4u][lid % PLACES] = acc[s * ROWS + r + i];
+    }
   }
 }
 fn add_slices(lid: u32) {
-  if (lid < PLACES * PARTS) {
-    var slices: array<array<vec4f, 4u>, SUMS>;
-    for (var s = 0u; s < SUMS; s++) {
-      for (var i = 0u; i < 4u; i++) {
-        slices[s][i] = sums[s][lid / PLACES][i][lid % PLACES];
-      }
+  if (SUM_GROUPS == 4u || lid < SUM_GROUPS * PARTS * PLACES) {
+    let group = select(lid / PLACES / PARTS, 0u, SUM_GROUPS == 1u);
+    let part = lid / PLACES - group * PARTS;
+    var slices: array<vec4f, 4u>;
+    for (var i = 0u; i < 4u; i++) {
+      slices[i] = sums[group][part][i][lid % PLACES];
     }
-    for (var s = 0u; s < SUMS; s++) {
-      halfway[s][lid / PLACES][lid % PLACES] = (slices[s][0u] + slices[s][1u]) + (slices[s][2u] + slices[s][3u]);
-    }
+    halfway[group][part][lid % PLACES] = (slices[0u] + slices[1u]) + (slices[2u] + slices[3u]);
   }
 }
-
-// The results of the first PLACES threads, before a residual is added.
-fn result_of(place: vec2u, rms: f32, lid: u32) -> vec4f {
+// Of the first PLACES threads, or of those of row lid / PLACES from row r on.
+fn totals_of(lid: u32) -> array<vec4f, SUMS> {
+  let first = lid / PLACES * SUMS;
   var parts: array<array<vec4f, PARTS>, SUMS>;
-  var total = array<vec4f, SUMS>();
+  var out = array<vec4f, SUMS>();
   for (var s = 0u; s < SUMS; s++) {
     for (var i = 0u; i < PARTS; i++) {
-      parts[s][i] = halfway[s][i][lid];
+      parts[s][i] = halfway[first + s][i][lid % PLACES];
     }
   }
   for (var s = 0u; s < SUMS; s++) {
     for (var i = 0u; i < PARTS; i++) {
-      total[s] += parts[s][i];
+      out[s] += parts[s][i];
     }
   }
-  let result = total[0] * rms + bias_quad(place.x * 16u + place.y);
+  return out;
+}
+
+// What becomes of them, before a residual is added.
+fn result_of(place: vec2u, totals: array<vec4f, SUMS>, rms: f32) -> vec4f {
+  let result = totals[0] * rms + bias_quad(place.x * 16u + place.y);
   if (SWIGLU) {
-    return swiglu(result, total[SUMS - 1u] * rms + bias_quad((place.x + p.second) * 16u + place.y));
+    return swiglu(result, totals[SUMS - 1u] * rms + bias_quad((place.x + p.second) * 16u + place.y));
   }
   return result;
 }
@@ -132,7 +139,8 @@ struct Target {
 }
 fn target_of(strip: u32, lid: u32) -> Target {
   let part = u32(strip >= p.ends.x) + u32(strip >= p.ends.y);
-  let start = select(0u, p.ends[max(part, 1u) - 1u], part > 0u);
+  let start = select(select(0u, p.ends.x, part > 0u), p.ends.y, part > 1u);
+  let columns = select(select(p.columns.x, p.columns.y, part > 0u), p.columns.z, part > 1u);
   let quad = (strip - start) * PLACES + lid % PLACES;
-  return Target(part, quad, (lid < PLACES) & (quad * 4u < p.columns[part]));
+  return Target(part, quad, (strip < p.strips) & (lid < PLACES * AT_ONCE) & (quad * 4u < columns));
 }
