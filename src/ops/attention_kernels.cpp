@@ -32,12 +32,15 @@ constexpr u32 few_queries = 4;
 constexpr u32 max_shared_heads = 8;
 constexpr u32 max_shared_elements = 1024;  // of queries, which a thread keeps in memory of its own
 constexpr u32 max_tile_chunks = 768;       // of keys and values in workgroup memory, 16 bytes each
-constexpr u32 unsplit_keys = 128;          // by a GPU
-constexpr u32 split_keys = 64;             // by a GPU, at least
+constexpr u32 unsplit_keys = 128;          // except by attention_threads
+constexpr u32 split_keys = 64;             // at least
 constexpr u32 max_splits = 64;             // that attention_merge puts together in one round
 constexpr u32 chunks_per_group = 16;
 constexpr u32 max_group_heads = 4;
 constexpr u32 merge_threads = 128;
+constexpr u32 team = 4;           // lanes of attention_lanes
+constexpr u32 enough_teams = 24;  // for a processor's cores
+constexpr u32 line_bytes = 64;    // of a processor's memory
 
 // How a kernel divides the work.
 struct Tiling {
@@ -46,6 +49,10 @@ struct Tiling {
   u32 workgroup = 64;  // threads
   u32 queries = 0;     // per workgroup; 0: a thread has one, with one split
   u32 tile = 0;        // keys in workgroup memory
+  u32 team = 1;        // threads that have a query and a split together
+
+  // Heads lie side by side in chunks that threads have, so the kernel can rotate.
+  bool in_chunks() const { return queries == 1 || team > 1; }
 };
 
 // How many heads use a key at once: at most that many, in equal parts.
@@ -73,6 +80,13 @@ Result<Tiling> tiling_of(Plan& op, const Attention& a) {
     const u32 heads = shared_heads(a.heads / a.kv_heads, max_group_heads);
     return Tiling{kernels::attention_group, heads, group_threads(heads), 1};
   }
+  if (route == "lanes") {
+    const u32 most = std::min(max_shared_heads, std::max(team * max_shared_elements / std::max(dim, value_dim), 1u));
+    return Tiling{.kernel = kernels::attention_lanes,
+                  .heads = shared_heads(a.heads / a.kv_heads, most),
+                  .workgroup = 8,
+                  .team = team};
+  }
   if (route == "threads") return threads_tiling(op.device(), a.heads / a.kv_heads, dim);
   const u32 chunks = ceil_div(dim, 4) + ceil_div(value_dim, 4);
   return Tiling{kernels::attention_tiled, 1, 64, 64, std::max(max_tile_chunks / chunks / 4 * 4, 4u)};
@@ -80,12 +94,19 @@ Result<Tiling> tiling_of(Plan& op, const Attention& a) {
 
 // In how many parts the keys are walked. Few queries would leave most of a GPU idle, and a thread must not loop for
 // too long.
-u32 splits_of(const gpu::DeviceInfo& device, u32 keys, u32 queries, u32 dim, u32 value_dim, u32 heads) {
-  const u64 rounds = u64(ceil_div(dim, 4) + ceil_div(value_dim, 4)) * (1 + heads) + heads + 1;  // for four keys
+u32 splits_of(Plan& op, const Attention& a, const Tiling& tiling, u32 keys, u32 queries) {
+  const gpu::DeviceInfo& device = op.device();
+  const u32 chunks = ceil_div(a.q.tensor.dim(-1), 4) + ceil_div(a.v.dim(-1), 4);
+  const u64 rounds = u64(chunks) * (1 + tiling.heads) + tiling.heads + 1;  // for four keys
   const u64 longest = std::min<u64>(max_rounds(device) / rounds * 4, UINT32_MAX);
   const u32 least = std::max(ceil_div(keys, u32(longest)), 1u);
   if (queries > few_queries) return least;
-  // A processor has few cores; on a GPU few keys are walked sooner than splits are put together, and so are few splits.
+  // Few keys are walked sooner than splits are put together.
+  if (tiling.team > 1)
+    return keys <= unsplit_keys ? least
+                                : std::max(least, std::min(ceil_div(enough_teams, a.batch * (a.heads / tiling.heads)),
+                                                           ceil_div(keys, split_keys)));
+  // A processor has few cores; on a GPU few splits are put together sooner than many.
   if (device.adapter.type == gpu::AdapterType::cpu) return std::max(least, std::min(32u, ceil_div(keys, 64)));
   if (keys <= unsplit_keys) return least;
   const u32 few = std::min(handed_splits, ceil_div(keys, split_keys));
@@ -94,7 +115,7 @@ u32 splits_of(const gpu::DeviceInfo& device, u32 keys, u32 queries, u32 dim, u32
 
 // Can the kernel rotate, and fill the caches? It does for one query, which is then the last position.
 bool turns_itself(Plan& op, const Attention& a, const Tiling& tiling) {
-  if (!a.turn || tiling.queries != 1 || a.mask) return false;
+  if (!a.turn || !tiling.in_chunks() || a.mask) return false;
   const u32 dim = a.q.tensor.dim(-1), half = a.turn->half();
   if (dim % 4 != 0 || a.v.dim(-1) != dim || half % (a.turn->interleaved ? 2 : 4) != 0) return false;
   return op.branch(a.queries == 1);
@@ -150,8 +171,10 @@ Bound bind(const Attention& a, const Tiling& tiling, const Mask& mask, const Ope
   return {spec, {a.q.data, a.k, a.v, mask.data, y}, 5};
 }
 
-Bound bind_group(const Attention& a, const Tiling& tiling, const Mask& mask, bool turns, const Operand& y, Form form) {
-  Bound out{spec_of(a, tiling, form).num("SIZE", tiling.workgroup), {}, 0};
+Bound bind_chunks(const Attention& a, const Tiling& tiling, const Mask& mask, bool turns, const Operand& y, Form form) {
+  Bound out{spec_of(a, tiling, form), {}, 0};
+  if (tiling.queries == 1) out.spec.num("SIZE", tiling.workgroup);
+  if (tiling.team > 1) out.spec.num("LINE", u32(line_bytes / (4 * size_of(a.k.dtype()))));
   const auto add = [&](const Operand& operand) { out.operands[out.used++] = operand; };
   if (turns) {
     const Turn& t = *a.turn;
@@ -219,15 +242,19 @@ Status resize_splits(Plan& op, const Attention& a, u32 splits) {
   return op.resize(*a.splits, shape);
 }
 
-Status merge(Plan& op, const Operand& from, const Operand& y, DType dtype, Form form, MergeParams params) {
+Status merge(Plan& op, const Operand& from, const Operand& y, DType dtype, Form form, MergeParams params,
+             bool by_threads = false) {
   // Results are written in quads where that can be; a merge always reads quads.
   const bool quads = params.dim % 4 == 0;
   Spec spec = Spec()
-                  .num("SIZE", merge_threads)
                   .use(form == Form::splits ? "merge_get_splits" : "merge_get_records")
                   .use(quads ? "merge_put_quads" : "merge_put_elements");
   quads ? spec.output_quads("y", dtype) : spec.output("y", dtype);
   params.chunks = ceil_div(params.dim, 4);
+  if (by_threads)
+    return op.dispatch({kernels::attention_merge_threads, spec}, {from, y}, params,
+                       one_thread_per(u64(params.rows) * params.chunks, 64));
+  spec.num("SIZE", merge_threads);
   params.rounds = ceil_div(params.splits, max_splits);
   return op.dispatch({kernels::attention_merge, spec}, {from, y}, params,
                      one_group_per(u64(params.rows) * ceil_div(params.chunks, chunks_per_group)));
@@ -254,17 +281,15 @@ Status attend(Plan& op, const Attention& a) {
   const bool turns = turns_itself(op, a, tiling);
   if (a.turn && !turns) TRY_DO(turn_into_caches(op, *a.turn, a.k, a.v));
   const u32 rows = a.batch * a.heads * a.queries;
-  const auto splits_for = [&](u32 keys, u32 queries) {
-    return splits_of(op.device(), keys, queries, dim, value_dim, tiling.heads);
-  };
+  const auto splits_for = [&](u32 keys, u32 queries) { return splits_of(op, a, tiling, keys, queries); };
   const auto run = [&](const Operand& y, Form form, u32 splits) {
     AttentionParams params = params_of(a, tiling, splits);
     if (turns) params.turn[0] = a.turn->first, params.turn[1] = a.turn->width(), params.turn[2] = a.turn->half();
     const u64 groups = u64(a.batch) * (a.heads / tiling.heads) * ceil_div(a.queries, std::max(tiling.queries, 1u));
-    const Grid grid =
-        tiling.queries > 0 ? one_group_per(groups * splits) : one_thread_per(params.count, tiling.workgroup);
+    const Grid grid = tiling.queries > 0 ? one_group_per(groups * splits)
+                                         : one_thread_per(u64(params.count) * tiling.team, tiling.workgroup);
     const Bound bound =
-        tiling.queries == 1 ? bind_group(a, tiling, mask, turns, y, form) : bind(a, tiling, mask, y, form);
+        tiling.in_chunks() ? bind_chunks(a, tiling, mask, turns, y, form) : bind(a, tiling, mask, y, form);
     op.note_operations(u64(2) * rows * a.keys * (dim + value_dim));
     return op.dispatch({tiling.kernel, bound.spec}, std::span(bound.operands).first(bound.used),
                        std::as_bytes(std::span(&params, 1)), grid);
@@ -291,7 +316,8 @@ Status attend(Plan& op, const Attention& a) {
                 .head_stride = a.y_at.head,
                 .query_stride = a.y_at.position,
                 .dim = value_dim,
-                .quiet = a.quiet});
+                .quiet = a.quiet},
+               tiling.queries == 0);
 }
 
 }  // namespace pteron::ops

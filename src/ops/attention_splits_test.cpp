@@ -205,6 +205,13 @@ TEST(AttentionSplits, AreJoinedByAttentionWithoutThePass) {
   expect_steps({.disabled_passes = {"attention-splits"}, .dispatches = 3});
 }
 TEST(AttentionSplits, AreNotHandedOnByOtherRoutes) { expect_steps({.routes = {"attention=threads"}, .dispatches = 4}); }
+TEST(AttentionSplits, AreJoinedByThreadsWhereLanesWalkTheKeys) {
+  if (!device().adapter().subgroups) return;
+  expect_steps({.routes = {"attention=lanes"}, .dispatches = 3});
+  expect_steps(
+      {.heads = 8, .kv_heads = 2, .dim = 8, .interleaved = true, .routes = {"attention=lanes"}, .dispatches = 3});
+  expect_steps({.dim = 80, .f16_caches = true, .routes = {"attention=lanes"}, .dispatches = 3});
+}
 
 // The linear reads its weights once for all conversations, so attention puts its splits together for it.
 TEST(AttentionSplits, AreJoinedByAttentionInABatch) {

@@ -44,6 +44,7 @@ constexpr Route table[] = {
     // Attention (attention.h).
     {"attention", "group", Route::gpu, false, [](const Work& w) { return w.rows <= 128; }},
     {"attention", "tiled", Route::gpu, false, [](const Work& w) { return w.rows > 128; }},
+    {"attention", "lanes", Route::cpu, true, [](const Work&) { return true; }, true},
     {"attention", "threads", Route::any, false, nullptr},
     // Norms of rows that a workgroup keeps (norm.cpp).
     {"rms_norm", "vectors", Route::gpu, false, [](const Work& w) { return w.columns >= 128; }},

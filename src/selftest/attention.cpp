@@ -138,8 +138,8 @@ void rotary(Trials& trials) {
 
 }  // namespace
 
-void add_attention(Trials& trials) {
-  for (std::string_view route : routes_of("attention", false)) {
+void add_attention(Trials& trials, bool subgroups) {
+  for (std::string_view route : routes_of("attention", subgroups)) {
     cached(trials, route, {5, 0, 16});
     cached(trials, route, {1, 9, 16});
     cached(trials, route, {1, 600, 640});

@@ -119,7 +119,7 @@ Trials all_trials(bool f16, bool subgroups) {
   add_matrices(trials, f16, subgroups);
   add_nibbles(trials, subgroups);
   add_bytes(trials);
-  add_attention(trials);
+  add_attention(trials, subgroups);
   add_indexing(trials);
   add_training(trials);
   return trials;

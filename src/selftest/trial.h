@@ -76,7 +76,7 @@ void add_images(Trials& trials);
 void add_matrices(Trials& trials, bool f16, bool subgroups);
 void add_nibbles(Trials& trials, bool subgroups);
 void add_bytes(Trials& trials);
-void add_attention(Trials& trials);
+void add_attention(Trials& trials, bool subgroups);
 void add_indexing(Trials& trials);
 void add_training(Trials& trials);
 

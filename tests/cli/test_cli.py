@@ -498,7 +498,8 @@ class Tune(unittest.TestCase):
             self.assertEqual(code, 0, err)
             report = json.loads(out)
             lanes = {"lanes8", "lanes4", "tall8", "tall4"} if json.loads(pteron("devices", "--json")[1])[0]["subgroups"] else set()
-            routes = {"gemm": {"row", "tile8", "split", "shared", "tile4"} | lanes, "attention": {"group", "tiled", "threads"}, "arg_max": {"parts", "row"}, "rms_norm": {"vectors", "rows"}}
+            routes = {"gemm": {"row", "tile8", "split", "shared", "tile4"} | lanes, "arg_max": {"parts", "row"}, "rms_norm": {"vectors", "rows"},
+                      "attention": {"group", "tiled", "threads"} | ({"lanes"} if lanes else set())}
             for shape, row in report["shapes"].items():
                 self.assertRegex(shape, r"^(gemm|attention|arg_max|rms_norm)@\d+x\d+x\d+$")
                 self.assertEqual(set(row["milliseconds"]), routes[shape.split("@")[0]])
