@@ -47,6 +47,16 @@ def without_comments(text: str) -> str:
     return "\n".join(line.split("//", 1)[0].strip() for line in text.splitlines()) + "\n"
 
 
+# Spaces around an operator between two operands, and behind a comma or a semicolon. All others stay: without them two signs
+# could become another one, and the ports look for declarations.
+SPACES = re.compile(r"(?<=[\w)\]]) ([-+*/%|&^=!<>]+) (?=[\w(])|([,;]) ")
+
+
+def compact(text: str) -> str:
+    """What is embedded: browsers load every byte of it."""
+    return SPACES.sub(lambda found: found[1] or found[2], without_comments(text))
+
+
 # Forms of loops that end whatever the parameters: a count up to a bound that the body does not change (the count can't pass
 # it, so it can't wrap); steps up to a bound of constants; a constant that is halved.
 COUNT = re.compile(r"var (?P<name>\w+) = [^;]+; (?P=name) < (?P<bound>[^;]+); (?P=name)\+\+")
@@ -100,7 +110,7 @@ def embed_kernel(ops: pathlib.Path, path: pathlib.Path) -> list[str]:
         out.append(f"static constexpr std::string_view {name}_uses[] = {{{', '.join(chr(34) + u + chr(34) for u in used)}}};")
     uses = f"{name}_uses" if used else "{}"
     out.append(
-        f"const graph::KernelSource {name} = {{\"{name}\", {literal(without_comments(text))}, {name}_bindings, {uses}, "
+        f"const graph::KernelSource {name} = {{\"{name}\", {literal(compact(text))}, {name}_bindings, {uses}, "
         f"{str('subgroups' in enabled).lower()}, {str('f16' in enabled).lower()}, {str(variadic).lower()}, "
         f"{str(ends).lower()}}};"
     )
@@ -115,7 +125,7 @@ def embed_kernels(ops: pathlib.Path) -> tuple[list[str], list[str]]:
         name = path.stem
         if path.parent.name == "snippets":
             snippets.append(name)
-            body.append(f"static constexpr std::string_view snippet_{name} = {literal(without_comments(path.read_text()))};")
+            body.append(f"static constexpr std::string_view snippet_{name} = {literal(compact(path.read_text()))};")
             continue
         if name in names:
             sys.exit(f"{path}: another kernel has this name")

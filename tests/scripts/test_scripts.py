@@ -295,6 +295,12 @@ class OpTables(unittest.TestCase):
         self.assertEqual(code, 0, said)
         self.assertIn("{ops::flip_ops}", table)
 
+    def test_kernels_lose_comments_and_spaces_but_no_line_and_no_sign(self):
+        kernel = "// Why.\nvar v: vec4<f32> = f(a, -b) * (1.0 - -c);  // so\n  for (var i = 0u; i < 4u; i++) { x[i] = y / z; }\n"
+        code, said, table = self.embed({"flip.wgsl": kernel, "passes/passes.cpp": "static constexpr std::array passes{};\n"})
+        self.assertEqual(code, 0, said)
+        self.assertIn('R"wgsl(\nvar v: vec4<f32> = f(a,-b)*(1.0 - -c);\nfor (var i=0u;i<4u;i++) { x[i]=y/z;}\n)wgsl"', table)
+
     def test_a_second_list_is_refused(self):
         self.assert_refused({"flip.cpp": "extern const OpList flip_ops = entries;\nextern const OpList turn_ops = more;\n"},
                             "flip.cpp", "'turn_ops'", "one list of ops, flip_ops")
