@@ -14,6 +14,7 @@ Planner::Planner(const CompiledGraph& compiled, Arena& arena) : c_(compiled), ar
   live_.number.assign(values, 0);
   changed_.assign(values, 0);
   journal_.reserve(values);
+  new_.reserve(c_.ops.size());
   for (ValueId id = 0; id < values; ++id)
     if (const Tensor* tensor = c_.graph.tensor(id)) live_.shape[id] = tensor->max;
   fault_limits_.assign(c_.faults.size(), 0);
@@ -86,7 +87,7 @@ Status Planner::plan_due() {
 Status Planner::plan_one(u32 op) {
   Record& record = records_[op];
   record.stale = true;  // until it is done
-  record.is_new = true;
+  if (!std::exchange(record.is_new, true)) new_.push_back(op);
   record.caches.clear();
   const u32 before = std::exchange(record.used, 0);
   std::ranges::fill(record.operations, u64(0));
@@ -112,15 +113,17 @@ void Planner::roll_back() {
     live_.shape[journal_[i].id] = journal_[i].shape;
     live_.number[journal_[i].id] = journal_[i].number;
   }
-  journal_.clear();
   // What they read may be as before, but what they set is taken back: a first plan of constant numbers, say.
-  for (Record& record : records_) record.stale |= record.is_new;
+  for (const u32 op : new_) records_[op].stale = true;
   accept();
+  journal_.clear();
 }
 
+// Only of what the step changed: the GPU waits for this, and after its work nothing is in a cache.
 void Planner::accept() {
-  std::ranges::fill(changed_, u8(0));
-  for (Record& record : records_) record.is_new = false;
+  for (const Change& change : journal_) changed_[change.id] = 0;
+  for (const u32 op : new_) records_[op].is_new = false;
+  new_.clear();
   phase_ = Phase::settled;
 }
 

@@ -112,6 +112,7 @@ class Planner final : private PlanHost {
   const CompiledGraph& c_;
   Arena& arena_;
   LiveValues live_;
+  std::vector<u32> new_;     // ops whose plans are not accepted yet
   std::vector<u8> changed_;  // by value, since the last step
   std::vector<Change> journal_;
   std::vector<Record> records_;
