@@ -51,9 +51,16 @@ class Budget {
   Status take(const flatbuffers::Vector<T>* v) {
     return take(v ? u64(v->size()) * sizeof(T) : 0);
   }
-  Status take(const flatbuffers::String* s) { return take(s ? u64(s->size()) : 0); }
+  // A name, a key or a word that an op takes. They are short, so that errors can quote them.
+  Status take(const flatbuffers::String* s) {
+    if (s && s->size() > longest_name)
+      return invalid("a name or key has ", s->size(), " bytes; at most ", longest_name, " are read");
+    return take_text(s);
+  }
+  Status take_text(const flatbuffers::String* s) { return take(s ? u64(s->size()) : 0); }
 
  private:
+  static constexpr u32 longest_name = 1024;
   Status take(u64 bytes) {
     if (bytes > left_) return invalid("its lists and texts are shared so often that they exceed 16 times the file");
     left_ -= bytes;

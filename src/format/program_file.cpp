@@ -128,7 +128,7 @@ class Reader {
       case fb::AnyValue_BoolValue: return ProgramValue(value.val_as_BoolValue()->value());
       case fb::AnyValue_DoubleValue: return ProgramValue(value.val_as_DoubleValue()->value());
       case fb::AnyValue_StringValue:
-        TRY_DO(budget_.take(value.val_as_StringValue()->value()));
+        TRY_DO(budget_.take_text(value.val_as_StringValue()->value()));
         return ProgramValue(text(value.val_as_StringValue()->value()));
       case fb::AnyValue_TensorValue: {
         TRY(TensorSpec tensor, read_tensor(*value.val_as_TensorValue()));

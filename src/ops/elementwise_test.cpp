@@ -354,6 +354,14 @@ TEST(Elementwise, RefusesNumbersThatIntegersAreNot) {
   EXPECT_EQ(apply<i32>("aten.mul.Scalar", {i}, DType::i32, {2.0}), (std::vector<i32>{-10, 0, 14}));
 }
 
+// torch multiplies it by 0.
+TEST(Elementwise, HardswishOfMinusInfinityIsNoNumber) {
+  const Tensor a = tensor_of<f32>(DType::f32, {5}, {-infinity, infinity, -3e38f, -4, 3});
+  const auto y = apply<f32>("aten.hardswish.default", {a}, DType::f32);
+  EXPECT_TRUE(std::isnan(y[0]));
+  EXPECT_EQ((std::vector<f32>{y[1], y[2], y[3], y[4]}), (std::vector<f32>{infinity, 0, 0, 3}));
+}
+
 // 0.1 is 0.0999755859375 there.
 TEST(Elementwise, HalvesAreComparedWithWhatANumberIsInHalfPrecision) {
   const Tensor a = tensor_of<u16>(DType::f16, {3}, {0x2e66, 0x2e67, 0x7c00});

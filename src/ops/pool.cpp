@@ -136,7 +136,7 @@ constexpr u64 large_window = 1024;
 
 Status average(Plan& op, const TensorArg& x, const TensorArg& y, u32 axes, const Average& how, const Window& window,
                const Triple& reach) {
-  if (y.numel() == 0) return {};
+  if (y.numel() == 0 || window.count == 0) return {};
   if (rounds(reach) <= large_window) return average(op, x, x.dtype(), y, y.dtype(), how, window);
   const u64 volumes = y.shape().product(0, y.rank() - axes);
   Operand from = x;

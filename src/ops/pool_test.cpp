@@ -110,6 +110,17 @@ TEST(Pool, RejectsLiveSizesSmallerThanTheWindow) {
   EXPECT_EQ(run.first({floats({1, 3, 3}, {1, 2, 3, 4, 9, 6, 7, 8, 5})}), (std::vector<f32>{9}));
 }
 
+TEST(Pool, MakesNoWindowsOfALiveShape) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {3, 3}), true), y = b.tensor(DType::f32, {3, 1});
+  b.op("aten.adaptive_avg_pool1d.default", {x, b.ints({0}), y});
+  b.output(y, true);
+  GraphRun run(b);
+  const auto outputs = run({floats({2, 3}, std::vector<f32>(6, 1))});
+  ASSERT_EQ(run.error(), "");
+  EXPECT_TRUE(outputs[0].shape() == (Shape{2, 0}));
+}
+
 TEST(Pool, RunsNothingForNoBatch) {
   GraphRun run(max_pool({.x = {0, 1, 4, 4}, .y = {0, 1, 2, 2}}));
   EXPECT_TRUE(run.first({floats({0, 1, 4, 4}, {})}).empty());

@@ -115,7 +115,8 @@ static constexpr OpEntry entries[] = {
     {"aten.erf.default", unary_real, "special_erf(a)"},
     {"aten.sigmoid.default", unary_real, "sigmoid(a)"},
     {"aten.hardswish.default", unary_real,
-     "keep_nan(a, select(select(a * (a + 3.0) / 6.0, a, a >= 3.0), 0.0, a <= -3.0))"},
+     "keep_nan(a, select(select(select(a * (a + 3.0) / 6.0, a, a >= 3.0), 0.0, a <= -3.0), nan(), is_infinite(a) && a "
+     "< 0.0))"},
     {"aten.hardshrink.default", hardshrink, "keep_nan(a, select(a, 0.0, abs(a) <= s0))"},
     {"aten.leaky_relu.default", leaky_relu, "select(s0 * a, a, a > 0.0)"},
     {"aten.elu.default", elu, "select(s0 * special_expm1(a * s2), a, a > 0.0) * s1"},

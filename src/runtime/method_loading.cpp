@@ -120,24 +120,44 @@ Status check_layouts(const format::MethodSpec& spec) {
 
 }  // namespace
 
+namespace {
+
+// Names for a message, each once: the first few, and how many more there are.
+class Names {
+ public:
+  void add(std::string_view name) {
+    if (seen_.insert(name).second && first_.size() < most) first_.emplace_back(name);
+  }
+  bool empty() const { return seen_.empty(); }
+  std::string joined(std::string_view separator = ", ") const {
+    const size_t more = seen_.size() - first_.size();
+    return join(first_, separator) + (more > 0 ? str(" and ", more, " more") : "");
+  }
+
+ private:
+  static constexpr size_t most = 20;
+  std::set<std::string_view> seen_;
+  std::vector<std::string> first_;
+};
+
+}  // namespace
+
 std::string obstacles(const format::MethodSpec& method) {
-  std::vector<std::string> outside, backends, out;
+  Names outside, backends;
+  std::vector<std::string> out;
   bool branches = false;
-  const auto add_once = [](std::vector<std::string>& list, const std::string& name) {
-    if (std::find(list.begin(), list.end(), name) == list.end()) list.push_back(name);
-  };
   for (const format::Instruction& instruction : method.instructions) {
     if (const auto* call = std::get_if<format::KernelCall>(&instruction)) {
-      if (method.operators[call->op] != copy_op) add_once(outside, method.operators[call->op]);
+      if (method.operators[call->op] != copy_op) outside.add(method.operators[call->op]);
     } else if (std::holds_alternative<format::JumpFalseCall>(instruction)) {
       branches = true;
     }
   }
   for (const format::DelegateSpec& delegate : method.delegates)
-    if (!is_backend(delegate.id)) add_once(backends, delegate.id);
-  if (!outside.empty()) out.push_back(str("these ops were not delegated: ", join(outside)));
+    if (!is_backend(delegate.id)) backends.add(delegate.id);
+  if (!outside.empty()) out.push_back(str("these ops were not delegated: ", outside.joined()));
   if (!backends.empty())
-    out.push_back(str("a part is delegated to '", join(backends, "' and '"), "', only '", backend_id, "' runs here"));
+    out.push_back(str("a part is delegated to '", backends.joined("' and '"), "', only '", backend_id, "' runs here"));
   if (branches) out.push_back("the method branches");
   return join(out, "; ");
 }

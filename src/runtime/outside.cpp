@@ -6,6 +6,8 @@
 #include "runtime/method_loading.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 namespace pteron {
 namespace {
@@ -98,10 +100,6 @@ std::string reason_for(const MethodSpec& method, const KernelCall& call) {
   return "the exporter knows it, but its partitioner did not take this form";
 }
 
-void add_once(std::vector<std::string>& list, std::string entry) {
-  if (std::find(list.begin(), list.end(), entry) == list.end()) list.push_back(std::move(entry));
-}
-
 std::string quoted(std::string_view text) {
   std::string out = "\"";
   for (char c : text) {
@@ -115,17 +113,19 @@ std::string quoted(std::string_view text) {
 
 std::vector<OutsideOp> outside_ops(const MethodSpec& method) {
   std::vector<OutsideOp> out;
+  std::map<std::pair<std::string, std::string>, size_t> places;  // by name and reason
+  std::set<std::pair<size_t, std::string>> forms;                // that are listed, by place
   for (const format::Instruction& instruction : method.instructions) {
     const auto* call = std::get_if<KernelCall>(&instruction);
     if (!call) continue;
     const std::string& name = method.operators[call->op];
     const bool here = name == copy_op;
     std::string reason = here ? "stores a state; runs here" : reason_for(method, *call);
-    auto entry =
-        std::find_if(out.begin(), out.end(), [&](const OutsideOp& o) { return o.name == name && o.reason == reason; });
-    if (entry == out.end()) entry = out.insert(entry, OutsideOp{name, 0, {}, std::move(reason), here});
-    ++entry->count;
-    add_once(entry->forms, form_of(inputs_of(method, *call)));
+    const size_t place = places.try_emplace({name, reason}, out.size()).first->second;
+    if (place == out.size()) out.push_back({name, 0, {}, std::move(reason), here});
+    ++out[place].count;
+    std::string form = form_of(inputs_of(method, *call));
+    if (forms.emplace(place, form).second) out[place].forms.push_back(std::move(form));
   }
   return out;
 }

@@ -117,6 +117,14 @@ TEST(DelegateGraph, RefusesListsOfLists) {
   expect_error(b.blob(), ErrorKind::invalid, "another value list");
 }
 
+TEST(DelegateGraph, RefusesNamesThatNoErrorCouldQuote) {
+  GraphBuilder op, word;
+  op.op(std::string(1025, 'x'), {op.tensor(DType::f32, {2})});
+  expect_error(op.blob(), ErrorKind::invalid, "a name or key has 1025 bytes; at most 1024 are read");
+  word.text(std::string(1000000, 'y'));
+  expect_error(word.blob(), ErrorKind::invalid, "a name or key has 1000000 bytes");
+}
+
 TEST(DelegateGraph, RefusesShapesThatOverflow) {
   GraphBuilder b;
   b.tensor(DType::f32, {0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF});

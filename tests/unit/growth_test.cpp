@@ -2,7 +2,10 @@
 // Time that reading takes: an input 16 times as long may take about 16 times as long, and some more because it is in no
 // cache; it may not take 256 times as long.
 #include "base/os.h"
+#include "base/text.h"
 #include "llm/json/json.h"
+#include "runtime/method_loading.h"
+#include "runtime/outside.h"
 
 #include <pteron/chat_template.h>
 #include <pteron/grammar.h>
@@ -116,6 +119,18 @@ TEST(Growth, GrammarsAreReadInLinearTime) {
            joined(n, [](u32 i) { return "\"p" + std::to_string(i) + "\": {\"type\": \"null\"}"; }) + "}}";
   };
   expect_linear(properties, [](const std::string& text) { return Grammar::json_schema(text).has_value(); }, 16);
+}
+
+TEST(Growth, OpsOutsideOfDelegatesAreListedInLinearTimeAndNotAllInASentence) {
+  const Use list = [](const std::string& text) {
+    format::MethodSpec method;
+    for (u32 i = 0; i < text.size(); ++i) {
+      method.operators.push_back(str("aten::op", i, ".out"));
+      method.instructions.push_back(format::KernelCall{i, {}});
+    }
+    return outside_ops(method).size() == text.size() && obstacles(method).size() < 1000;
+  };
+  expect_linear([](u32 size) { return std::string(size, ' '); }, list);
 }
 
 TEST(Growth, TemplatesAreReadInLinearTime) {

@@ -30,9 +30,10 @@ constexpr Function functions[] = {
     {"aten.tanh.default", [](f64 x) { return std::tanh(x); }, absolute},
     // Never 0, as in mathematics: what drivers make of numbers that small is theirs (noise.h).
     {"aten.sigmoid.default", [](f64 x) { return 1 / (1 + std::min(std::exp(-x), 1e300)); }, exponential},
-    {"aten.hardswish.default", [](f64 x) { return x <= -3                   ? 0
-                                                  : x >= 3 || std::isnan(x) ? x
-                                                                            : x * (x + 3) / 6; },
+    {"aten.hardswish.default",
+     [](f64 x) {
+       return x == -INFINITY ? NAN : x <= -3 ? 0 : x >= 3 || std::isnan(x) ? x : x * (x + 3) / 6;
+     },
      [](f64 x, f64 y) { return y == 0 || std::abs(x) >= 3 ? 0.0 : 4 * (std::abs(y) + std::abs(x)); }},
 };
 
