@@ -47,14 +47,23 @@ def without_comments(text: str) -> str:
     return "\n".join(line.split("//", 1)[0].strip() for line in text.splitlines()) + "\n"
 
 
-# Spaces around an operator between two operands, and behind a comma or a semicolon. All others stay: without them two signs
-# could become another one, and the ports look for declarations.
-SPACES = re.compile(r"(?<=[\w)\]]) ([-+*/%|&^=!<>]+) (?=[\w(])|([,;]) ")
+# What kernels say most often is embedded as one byte each, the longest first: a browser loads the text of all of them.
+PHRASES = [
+    ")\nfn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, @builtin(local_invocation_index) lid: u32",
+    "\n\n@compute @workgroup_size(", "\n@group(0) @binding(", "var<uniform> p: Params;", "group_index(wid", "\nstruct Params {",
+    "workgroupBarrier(", "var<storage", "for (var ", "\nreturn", ": array<", "select(", "vec4f", "\nfn ", "\nlet ", "if (", ": u32",
+    " f32", ");\n", " = ", " + ", " * ", ") ", ", ", "p.", ";\n",
+]
+CODES = [chr(code) for code in (*range(1, 9), *range(14, 32))]  # no kernel has such characters
 
 
-def compact(text: str) -> str:
-    """What is embedded: browsers load every byte of it."""
-    return SPACES.sub(lambda found: found[1] or found[2], without_comments(text))
+def coded(text: str) -> str:
+    text = without_comments(text)
+    if strange := set(text) & set(CODES):
+        sys.exit(f"a kernel has the character {ord(min(strange))}")
+    for phrase, code in zip(PHRASES, CODES, strict=True):
+        text = text.replace(phrase, code)
+    return text
 
 
 # Forms of loops that end whatever the parameters: a count up to a bound that the body does not change (the count can't pass
@@ -110,7 +119,7 @@ def embed_kernel(ops: pathlib.Path, path: pathlib.Path) -> list[str]:
         out.append(f"static constexpr std::string_view {name}_uses[] = {{{', '.join(chr(34) + u + chr(34) for u in used)}}};")
     uses = f"{name}_uses" if used else "{}"
     out.append(
-        f"const graph::KernelSource {name} = {{\"{name}\", {literal(compact(text))}, {name}_bindings, {uses}, "
+        f"const graph::KernelSource {name} = {{\"{name}\", {literal(coded(text))}, {name}_bindings, {uses}, "
         f"{str('subgroups' in enabled).lower()}, {str('f16' in enabled).lower()}, {str(variadic).lower()}, "
         f"{str(ends).lower()}}};"
     )
@@ -125,7 +134,7 @@ def embed_kernels(ops: pathlib.Path) -> tuple[list[str], list[str]]:
         name = path.stem
         if path.parent.name == "snippets":
             snippets.append(name)
-            body.append(f"static constexpr std::string_view snippet_{name} = {literal(compact(path.read_text()))};")
+            body.append(f"static constexpr std::string_view snippet_{name} = {literal(coded(path.read_text()))};")
             continue
         if name in names:
             sys.exit(f"{path}: another kernel has this name")
@@ -134,9 +143,14 @@ def embed_kernels(ops: pathlib.Path) -> tuple[list[str], list[str]]:
     body.append("}\nnamespace pteron::graph {")
     body.append("static constexpr const KernelSource* kernel_list[] = {" + ", ".join(f"&kernels::{n}" for n in names) + "};")
     body.append("std::span<const KernelSource* const> all_kernels() { return kernel_list; }")
-    body.append("std::string_view find_snippet(std::string_view name) {")
-    body += [f'  if (name == "{name}") return kernels::snippet_{name};' for name in snippets]
-    body.append("  return {};\n}")
+    body.append("static constexpr std::pair<std::string_view, std::string_view> snippets[] = {{}, ")
+    body += [f'  {{"{name}", kernels::snippet_{name}}},' for name in snippets]
+    body.append("};\nstd::string_view find_snippet(std::string_view name) {")
+    body.append("  for (const auto& [own, text] : snippets)\n    if (own == name) return text;\n  return {};\n}")
+    meaning = dict(zip(CODES, PHRASES))
+    phrases = ", ".join(literal(meaning[chr(code)]) if chr(code) in meaning else "{}" for code in range(32))
+    body.append(f"static constexpr std::string_view phrases[] = {{{phrases}}};")
+    body.append("std::string_view phrase_of(char code) { return u8(code) < 32 ? phrases[u8(code)] : std::string_view(); }")
     body.append("}")
     return names, body
 

@@ -295,11 +295,16 @@ class OpTables(unittest.TestCase):
         self.assertEqual(code, 0, said)
         self.assertIn("{ops::flip_ops}", table)
 
-    def test_kernels_lose_comments_and_spaces_but_no_line_and_no_sign(self):
-        kernel = "// Why.\nvar v: vec4<f32> = f(a, -b) * (1.0 - -c);  // so\n  for (var i = 0u; i < 4u; i++) { x[i] = y / z; }\n"
-        code, said, table = self.embed({"flip.wgsl": kernel, "passes/passes.cpp": "static constexpr std::array passes{};\n"})
+    def test_frequent_phrases_of_kernels_are_bytes(self):
+        code, said, table = self.embed({"flip.wgsl": "// Why.\n  let x = vec4f(y, z) + 1.0;  // so\n", "passes/passes.cpp": "static constexpr std::array passes{};\n"})
         self.assertEqual(code, 0, said)
-        self.assertIn('R"wgsl(\nvar v: vec4<f32> = f(a,-b)*(1.0 - -c);\nfor (var i=0u;i<4u;i++) { x[i]=y/z;}\n)wgsl"', table)
+        text = re.search(r'"flip", R"wgsl\((.*?)\)wgsl"', table, re.S)[1]
+        phrases = re.search(r"phrases\[\] = \{(.*)\};", table, re.S)[1]
+        meaning = [found[0] for found in re.findall(r'R"wgsl\((.*?)\)wgsl"|(\{\})', phrases, re.S)]
+        self.assertLess(len(text), 20)
+        self.assertEqual("".join(ord(c) < 32 and meaning[ord(c)] or c for c in text), "\nlet x = vec4f(y, z) + 1.0;\n")
+        code, said, _ = self.embed({"flip.wgsl": "let x = 1;\a\n", "passes/passes.cpp": "static constexpr std::array passes{};\n"})
+        self.assertIn("a kernel has the character 7", said)
 
     def test_a_second_list_is_refused(self):
         self.assert_refused({"flip.cpp": "extern const OpList flip_ops = entries;\nextern const OpList turn_ops = more;\n"},
