@@ -130,8 +130,9 @@ void adamw(Call& op) {
   for (size_t i = 0; i < g.data.size(); ++i) {
     const f64 kept = p.data[i] - rate * decay * p.data[i], old_m = m.data[i], old_v = v.data[i], d = g.data[i];
     m.data[i] = op.noisy(beta1 * old_m + (1 - beta1) * d, std::abs(beta1 * old_m) + std::abs((1 - beta1) * d));
-    v.data[i] = op.noisy(beta2 * old_v + (1 - beta2) * d * d);
-    const f64 step = rate * (m.data[i] / op.number(9)) / (std::sqrt(v.data[i] / op.number(10)) + eps);
+    v.data[i] = op.noisy(beta2 * old_v + (1 - beta2) * d * d, std::abs(beta2 * old_v) + std::abs((1 - beta2) * d * d));
+    const f64 mean = op.noisy(m.data[i] / op.number(9)), square = op.noisy(v.data[i] / op.number(10));
+    const f64 step = rate * mean / (std::sqrt(square) + eps);
     p.data[i] = op.noisy(kept - step, std::abs(kept) + std::abs(step), 16);
   }
   const Array* updated[] = {&p, &m, &v};
