@@ -169,19 +169,20 @@ Spec& Spec::add(Entry::Kind kind, std::string_view name, u32 value, std::string_
 
 bool Spec::uses_f16() const {
   return std::any_of(entries_.begin(), entries_.begin() + count_, [](const Entry& e) {
-    const bool typed = e.kind >= Entry::type && e.kind <= Entry::bound_output_quads;
+    const bool typed = e.kind >= Entry::type && e.kind <= Entry::bound_updated_quads;
     return (typed && DType(e.value) == DType::f16) || e.wgsl_type.ends_with("f16>") || e.wgsl_type.ends_with('h');
   });
 }
 
-u32 Spec::bindings(std::span<gpu::BindingKind> out) const {
-  u32 count = 0;
+Spec::Bindings Spec::bindings(std::span<gpu::BindingKind> out) const {
+  u32 count = 0, updated = 0;
   for (u32 i = 0; i < count_ && count < out.size(); ++i) {
     switch (entries_[i].kind) {
       case Entry::bound_input:
       case Entry::bound_input_quads:
       case Entry::halves:
       case Entry::array: out[count++] = gpu::BindingKind::read; break;
+      case Entry::bound_updated_quads: updated |= 1u << count; [[fallthrough]];
       case Entry::bound_output:
       case Entry::bound_output_quads:
       case Entry::writable_array: out[count++] = gpu::BindingKind::read_write; break;
@@ -189,13 +190,16 @@ u32 Spec::bindings(std::span<gpu::BindingKind> out) const {
       default: break;
     }
   }
-  return count;
+  return {count, updated};
 }
 
 Kernel::Kernel(const KernelSource& source, const Spec& spec) : source_(&source), spec_(spec) {
   count_ = u32(std::min(source.bindings.size(), kinds_.size()));
   std::copy_n(source.bindings.begin(), count_, kinds_.begin());
-  if (source.variadic) count_ += spec.bindings(std::span(kinds_).subspan(count_));
+  if (!source.variadic) return;
+  const Spec::Bindings own = spec.bindings(std::span(kinds_).subspan(count_));
+  updated_ = own.updated << count_;
+  count_ += own.count;
 }
 
 std::string Spec::declarations() const {
@@ -214,9 +218,10 @@ std::string Spec::declarations() const {
       case Entry::bound_input:
       case Entry::bound_output:
       case Entry::bound_input_quads:
-      case Entry::bound_output_quads: {
-        const bool output = e.kind == Entry::bound_output || e.kind == Entry::bound_output_quads;
-        const bool quads = e.kind == Entry::bound_input_quads || e.kind == Entry::bound_output_quads;
+      case Entry::bound_output_quads:
+      case Entry::bound_updated_quads: {
+        const bool quads = e.kind != Entry::bound_input && e.kind != Entry::bound_output;
+        const bool output = e.kind != Entry::bound_input && e.kind != Entry::bound_input_quads;
         out += str("@group(0) @binding(", binding++, ") var<storage, ", output ? "read_write" : "read", "> ", e.name,
                    ": array<", e.name, "_store>;\n");
         out += quads ? quad_accessors(e.name, DType(e.value), output) : accessors(e.name, DType(e.value), output);

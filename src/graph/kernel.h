@@ -56,6 +56,10 @@ class Spec {
   Spec& bind_output_quads(std::string_view name, DType value) {
     return add(Entry::bound_output_quads, name, u32(value));
   }
+  // The same for what the kernel reads as well.
+  Spec& bind_updated_quads(std::string_view name, DType value) {
+    return add(Entry::bound_updated_quads, name, u32(value));
+  }
   // For a variadic kernel, what is not there: an input whose elements all are `value`, an output that takes nothing.
   Spec& absent_input(std::string_view name, u32 value) { return add(Entry::absent_input, name, value); }
   Spec& absent_input_quads(std::string_view name, DType value) { return add(Entry::absent_quads, name, u32(value)); }
@@ -93,8 +97,12 @@ class Spec {
   // True if there were more declarations than it holds; it can't be used then.
   bool overflows() const { return overflows_; }
   bool uses_f16() const;
-  // The bindings that bind_input and bind_output make, behind the parameters; returns how many.
-  u32 bindings(std::span<gpu::BindingKind> out) const;
+  struct Bindings {
+    u32 count = 0;
+    u32 updated = 0;  // a bit for each that is read and written
+  };
+  // The bindings that bind_input and bind_output make, behind the parameters.
+  Bindings bindings(std::span<gpu::BindingKind> out) const;
   std::string declarations() const;
   template <class Fn>
   void each_snippet(Fn fn) const {
@@ -116,6 +124,7 @@ class Spec {
       output_quads,
       bound_input_quads,
       bound_output_quads,
+      bound_updated_quads,
       absent_quads,
       absent_output,
       absent_input,
@@ -151,13 +160,15 @@ class Kernel {
   const KernelSource& source() const { return *source_; }
   const Spec& spec() const { return spec_; }
   std::span<const gpu::BindingKind> bindings() const { return std::span(kinds_).first(count_); }
+  // Whether a binding is read, as far as its declaration says: one that is read and written may be for writing only.
+  bool reads(u32 binding) const { return kinds_[binding] != gpu::BindingKind::read_write || updated_ >> binding & 1; }
   friend bool operator==(const Kernel& a, const Kernel& b) { return a.source_ == b.source_ && a.spec_ == b.spec_; }
 
  private:
   const KernelSource* source_;
   Spec spec_;
   std::array<gpu::BindingKind, 16> kinds_{};
-  u32 count_ = 0;
+  u32 count_ = 0, updated_ = 0;
 };
 
 // Of a workgroup, as the text says; 0 if it can't be told.

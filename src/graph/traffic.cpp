@@ -49,7 +49,8 @@ class Tally {
       switch (storage_of(o)) {
         case StorageKind::constant: add_constant(o, partial ? largest : UINT64_MAX); break;
         case StorageKind::state:
-          add_state(c_.storage[c_.facts.effects.memory(o.index)].index, written ? largest : UINT64_MAX);
+          add_state(c_.storage[c_.facts.effects.memory(o.index)].index,
+                    variant.kernel.reads(u32(i) + 1) ? UINT64_MAX : largest);
           break;
         case StorageKind::transient:
         case StorageKind::input: out_.activations += live_bytes(c_, live_, o.index); break;

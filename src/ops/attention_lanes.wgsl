@@ -43,13 +43,11 @@ struct Member {
   second: bool,    // the second team
   together: bool,  // both teams are in one subgroup
 }
+// Of the second team nothing counts where it is in another subgroup; but all lanes must ask.
 fn team_sum(v: vec4f, member: Member) -> vec4f {
   let first = (subgroupBroadcast(v, 0u) + subgroupBroadcast(v, 1u)) + (subgroupBroadcast(v, 2u) + subgroupBroadcast(v, 3u));
-  if (!member.together) {
-    return first;
-  }
   let second = (subgroupBroadcast(v, 4u) + subgroupBroadcast(v, 5u)) + (subgroupBroadcast(v, 6u) + subgroupBroadcast(v, 7u));
-  return select(first, second, member.second);
+  return select(first, second, member.second && member.together);
 }
 
 // Loads an element of each line of four keys, and of their values.

@@ -111,6 +111,9 @@ class Info(unittest.TestCase):
         products = [sum(c["operations"] for c in step if c["kernel"].startswith("linear_q4")) for step in (one, many)]
         layers, rest = divmod(products[1] - products[0], 31)
         self.assertEqual((rest, products[0] - layers), (0, 2 * 128 * 512))  # the head has one row in any case
+        # Caches count as far as they are read, by whichever kernel writes them too.
+        short, long = (sum(c["bytes"] for c in costs("--context", n)) for n in ("31", "95"))
+        self.assertEqual(long - short, 64 * 2 * 2 * 2 * 16 * 4)
         # The same on an adapter, besides what the measurement adds: an arg-max of the logits.
         code, out, _ = pteron("info", LLAMA / "model.pte", "--cost", "--json", "--adapter", "0", "--context", "40")
         planned = next(m for m in json.loads(out)["methods"] if m["name"] == "forward")["delegates"][0]["costs"]
