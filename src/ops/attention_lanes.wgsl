@@ -134,7 +134,7 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
         k4 = replaced(k4, own_keys[s], is_own);
       }
       for (var h = 0u; h < HEADS; h++) {
-        weight[h] += queries[h * SHARE + s] * k4;
+        weight[h] += select(vec4f(), queries[h * SHARE + s] * k4, inside);  // 0 times infinity would be NaN
       }
     }
     var keep = array<f32, HEADS>();

@@ -76,6 +76,14 @@ Status where(Plan& op) {
   return elementwise(op, std::array{condition, a, b}, y, op.entry().detail);
 }
 
+}  // namespace
+
+bool gives_truth(const graph::OpEntry& op) {
+  return op.plan == compare_one || op.plan == compare_two || op.plan == compare_with_scalar;
+}
+
+namespace {
+
 constexpr OpFamily unary{compare_one, "a -> out"_sig, chains | lanewise};
 constexpr OpFamily binary{compare_two, "a, b -> out"_sig, chains | lanewise};
 constexpr OpFamily with_scalar{compare_with_scalar, "a, scalar: number -> out"_sig, chains | lanewise};

@@ -34,6 +34,9 @@ Status check_whole(Plan& op, f64 value, DType result, std::string_view what = "n
 // does not say whether it was an integer there.
 Status check_byte(Plan& op, f64 value, DType type, std::string_view what = "number");
 
+// Whether an op's expression is a truth value, as comparisons' are.
+bool gives_truth(const graph::OpEntry& op);
+
 // Every element of y, which has been resized, from its row-major index i: `expression` is WGSL over i, s0 and s1.
 Status generate(Plan& op, const TensorArg& y, std::string_view expression, Scalars scalars);
 

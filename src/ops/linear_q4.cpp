@@ -232,6 +232,10 @@ Status check_part(Plan& op, const Q4Linear& l, const Q4Part& part) {
   TRY_DO(check_weight(op, {part.weight, part.scales, l.group}, depth_of(l)));
   REQUIRE(op, !part.bias || part.bias->numel() >= columns_of(part), "the bias has ", part.bias ? part.bias->numel() : 0,
           " elements for ", columns_of(part), " columns");
+  REQUIRE(op, !part.bias || is_float(part.bias->dtype()), "the bias must be floating-point, not ",
+          part.bias ? part.bias->dtype() : DType::f32);
+  REQUIRE(op, !l.norm || l.norm->numel() == depth_of(l), "the weight of the norm has ", l.norm ? l.norm->numel() : 0,
+          " elements, but rows of ", l.x.shape(), " have ", depth_of(l));
   REQUIRE(op, is_float(part.y.dtype()), "the result must be floating-point, not ", part.y.dtype());
   return {};
 }

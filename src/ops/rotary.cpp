@@ -28,7 +28,7 @@ Status rotate(Plan& op, const TensorArg& x, const TensorArg& cosines, const Tens
               Layout layout, const Angles& angles) {
   REQUIRE(op, x.dtype() == y.dtype(), "the result is ", y.dtype(), ", but the input is ", x.dtype());
   TRY_DO(op.resize(y, x.shape()));
-  if (y.numel() == 0) return {};
+  if (x.numel() == 0 || y.numel() == 0) return {};
   const u32 dim = x.dim(-1), inner = x.rank() == 4 ? x.dim(2) : 1;
   const u32 rotated = layout == Layout::interleaved ? angles.width : angles.width / 2;
   const u32 pairs = dim - rotated;

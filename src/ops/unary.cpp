@@ -29,6 +29,8 @@ Status clamp_to(Plan& op) {
     if (op.is_null(arg) || is_float(result)) continue;
     TRY_DO(check_whole(op, op.number(arg), result, "bound"));
     TRY_DO(check_byte(op, op.number(arg), result, "bound"));
+    REQUIRE_LIVE(op, arg == 1 ? op.number(1) <= INT32_MAX : op.number(2) >= INT32_MIN,
+                 "no integer of 32 bits is within the bound ", op.number(arg));
   }
   return in_its_type(op);
 }

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace pteron::differential {
 namespace {
 
@@ -151,6 +153,102 @@ TEST(Regressions, RowsShorterThanAWeightOfNibblesAreRefused) {
     EXPECT_NE(run.error.find("rows have 15 elements, but the weight is for 16"), std::string::npos) << run.error;
     EXPECT_EQ(run_engine(b.program(), Sample{b, {{{counting({1, 16})}}}, true}, options).error, "");
   }
+}
+
+// What an op refuses is refused with passes, too: they must not take it for another op before it is asked.
+void expect_refused(const GraphBuilder& b, const std::vector<Tensor>& inputs, std::string_view words) {
+  const Sample sample{b, {{inputs}}, true};
+  for (const LoadOptions& options : {LoadOptions(), test::without_passes()}) {
+    const std::string error = run_engine(b.program(), sample, options).error;
+    EXPECT_NE(error.find(words), std::string::npos) << error;
+  }
+}
+
+struct Gate {
+  DType sigmoid = DType::f32;
+  Shape norm{8};
+  DType bias = DType::f32;
+};
+GraphBuilder gated(const Gate& gate) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {1, 8})), normed = b.tensor(DType::f32, {1, 8});
+  b.op("et_vk.rms_norm.default",
+       {x, b.constant<f32>(DType::f32, gate.norm, std::vector<f32>(gate.norm.numel(), 0.5)), b.number(1e-5), normed});
+  const auto linear = [&](u8 codes, f32 scale) {
+    const u32 w = b.constant<u8>(DType::u8, {8, 4}, std::vector<u8>(32, codes));
+    const u32 s = b.constant<f32>(DType::f32, {1, 8}, std::vector<f32>(8, scale));
+    const u32 bias = b.constant<u32>(gate.bias, {8}, std::vector<u32>(8, 0)), y = b.tensor(DType::f32, {1, 8});
+    b.op("et_vk.linear_q4gsw.default", {normed, w, s, b.integer(8), bias, y});
+    return y;
+  };
+  const u32 g = linear(0x9a, 0.25), up = linear(0x6b, 0.125), sigmoid = b.tensor(gate.sigmoid, {1, 8}),
+            product = b.tensor(DType::f32, {1, 8}), y = b.tensor(DType::f32, {1, 8});
+  b.op("aten.sigmoid.default", {g, sigmoid});
+  b.op("aten.mul.Tensor", {g, sigmoid, product});
+  b.op("aten.mul.Tensor", {up, product, y});
+  b.output(y);
+  return b;
+}
+
+TEST(Regressions, AGateOfTruthValuesIsRefusedWithPassesToo) {
+  expect_refused(gated({.sigmoid = DType::boolean}), {counting({1, 8})}, "the result must be floating-point, not bool");
+}
+
+TEST(Regressions, ANormOfAnotherWidthIsRefusedWithPassesToo) {
+  expect_refused(gated({.norm = {}}), {counting({1, 8})}, "has 1 elements, but rows of");
+}
+
+TEST(Regressions, ABiasOfIntegersIsRefused) {
+  expect_refused(gated({.bias = DType::i32}), {counting({1, 8})}, "the bias must be floating-point, not int32");
+}
+
+TEST(Regressions, AComparisonThatGivesFloatsIsRefusedWithPassesToo) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {8})), less = b.tensor(DType::f32, {8}), y = b.tensor(DType::f32, {8});
+  b.op("aten.lt.Scalar", {x, b.number(3), less});
+  b.op("aten.where.self", {less, x, x, y});
+  b.output(y);
+  expect_refused(b, {counting({8})}, "the result must be bool, not float32");
+}
+
+TEST(Regressions, BoundsThatNoIntegerMeetsAreRefused) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::i32, {3})), y = b.tensor(DType::i32, {3});
+  b.op("aten.clamp.default", {x, b.integer(i64(1) << 40), b.null(), y});
+  b.output(y);
+  expect_refused(b, {tensor_of<i32>(DType::i32, {3}, {1, 2, 3})}, "no integer of 32 bits is within the bound");
+}
+
+// An infinite element belongs to its key alone, also where a head is narrower than what shares it.
+TEST(Regressions, AttentionToAnInfiniteKeyIsFinite) {
+  GraphBuilder b;
+  const u32 q = b.input(b.tensor(DType::f32, {1, 2, 1, 8})), k = b.input(b.tensor(DType::f32, {1, 2, 70, 8})),
+            v = b.input(b.tensor(DType::f32, {1, 2, 70, 8})), y = b.tensor(DType::f32, {1, 2, 1, 8});
+  b.op("et_vk.sdpa.default", {q, k, v, b.null(), b.null(), y});
+  b.output(y);
+  Tensor keys = counting({1, 2, 70, 8});
+  for (f32& x : keys.as<f32>()) x = 0.25f;
+  keys.as<f32>()[8 * 7] = -std::numeric_limits<f32>::infinity();
+  const Sample sample{
+      b,
+      {{{tensor_of<f32>(DType::f32, {1, 2, 1, 8}, std::vector<f32>(16, 0.5f)), keys, counting({1, 2, 70, 8})}}},
+      true};
+  EXPECT_EQ(difference(run_engine(b.program(), sample, LoadOptions()), expect(b.program(), sample, few_runs), false),
+            "");
+}
+
+TEST(Regressions, RotatingNoBatchRunsNothing) {
+  GraphBuilder b;
+  const u32 q = b.input(b.tensor(DType::f32, {1, 3, 2, 4}), true),
+            k = b.input(b.tensor(DType::f32, {0, 3, 1, 4}), true),
+            cosines = b.input(b.tensor(DType::f32, {3, 2}), true), sines = b.input(b.tensor(DType::f32, {3, 2}), true),
+            y = b.tensor(DType::f32, {1, 3, 2, 4});
+  b.op("et_vk.apply_rotary_emb.default", {q, k, cosines, sines, b.list({y, b.tensor(DType::f32, {1, 3, 1, 4})})});
+  b.output(y, true);
+  const Sample sample{
+      b, {{{counting({1, 3, 2, 4}), counting({0, 3, 1, 4}), counting({3, 2}), counting({3, 2})}}}, true};
+  EXPECT_EQ(difference(run_engine(b.program(), sample, LoadOptions()), expect(b.program(), sample, few_runs), false),
+            "");
 }
 
 // Or the way "in a batch" would say nothing.

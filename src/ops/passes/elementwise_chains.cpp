@@ -3,6 +3,7 @@
 // generated function, so that what stands between is never written to memory.
 #include "base/decimal.h"
 #include "graph/op.h"
+#include "ops/elementwise.h"
 #include "ops/passes/passes.h"
 
 #include <algorithm>
@@ -107,8 +108,8 @@ class Fusion {
     const ValueId y = op.args.back();
     const auto is_f32 = [&](ValueId id) { return e_.tensor(id)->dtype == DType::f32; };
     // A condition begins a chain, but never ends one.
-    const bool is_condition = e_.tensor(y)->dtype == DType::boolean;
-    if (!is_f32(y) && !is_condition) return std::nullopt;
+    const bool is_condition = gives_truth(*op.entry);
+    if (is_condition ? e_.tensor(y)->dtype != DType::boolean : !is_f32(y)) return std::nullopt;
     Chain chain;
     Step last{op.entry->name, op.entry->detail, is_condition, {}};
     u32 tensors = 0, scalars = 0;

@@ -46,6 +46,7 @@ std::optional<Silu> private_silu(const Rewriter& e, ValueId value) {
     const auto producer = e.producer(factor);
     const Op* sigmoid = e.uses(factor) == 1 ? e.find(producer, "aten.sigmoid.default") : nullptr;
     if (!sigmoid || sigmoid->arg("a") != gate || e.uses(gate) != 2) continue;
+    if (!is_float(e.tensor(factor)->dtype) || !is_float(e.tensor(product)->dtype)) continue;
     ops.push_back(*mul);
     ops.push_back(*producer);
     return Silu{gate, std::move(ops)};

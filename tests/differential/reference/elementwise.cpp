@@ -71,7 +71,8 @@ void add(Call& op) {
 
 void multiply(Call& op) {
   const bool floating = is_float(op.dtype());
-  binary(op, [&](f64 a, f64 b) { return floating ? op.noisy(a * b) : f64(i64(a) * i64(b)); });
+  // A product of integers is counted around here: 64 bits of it would not fit in a real number.
+  binary(op, [&](f64 a, f64 b) { return floating ? op.noisy(a * b) : f64(i32(u32(u64(i64(a)) * u64(i64(b))))); });
 }
 
 f64 floor_quotient(f64 a, f64 b) {
@@ -86,7 +87,8 @@ void divide(Call& op) {
   const std::string mode = op.name() == "aten.div.Tensor" ? "" : op.text_or(2, "");
   binary(op, [&](f64 a, f64 b) {
     if (mode == "floor") return floor_quotient(a, b);
-    return mode == "trunc" ? std::trunc(a / b) : op.noisy(a / b);
+    if (mode != "trunc") return op.noisy(a / b);
+    return std::fmod(a, b) == 0 ? a / b : std::trunc(op.noisy(a / b));
   });
 }
 
