@@ -55,7 +55,7 @@ void binary(Call& op, const std::function<f64(f64, f64)>& fn) {
 void function(Call& op) {
   const Function* f = std::ranges::find(functions, op.name(), &Function::name);
   unary(op, [&](f64 x) {
-    const f64 y = f->value(x);
+    const f64 y = f->value(op.noisy(x, 0, 0));  // which may be 0 to the device if it is tiny
     return op.noisy(y, f->slack(x, y), 1);
   });
 }

@@ -99,8 +99,10 @@ void any(Call& op) {
 }
 void product(Call& op) {
   reduce_by_name(op, [&](const Array& x, const std::vector<size_t>& row) {
-    f64 total = 1;
-    for (size_t i : row) total *= x.data[i];
+    // In whichever order: what is small may underflow before what is large makes up for it.
+    f64 total = 1, least = 1;
+    for (size_t i : row) total *= x.data[i], least *= std::min(std::abs(x.data[i]), 1.0);
+    if (is_float(op.dtype()) && least != 0 && least < 0x1p-126) return op.anything(total, 0);
     return is_float(op.dtype()) ? op.noisy(total, std::abs(total), f64(row.size()) + 2) : total;
   });
 }
