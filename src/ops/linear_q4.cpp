@@ -300,6 +300,7 @@ Status fused_linear_q4(Plan& op) {
 }  // namespace
 
 Status linear_q4(Plan& op, const Q4Linear& l) {
+  if (rows_of(l) == 0 || columns_of(l.parts[0]) == 0) return {};
   if (!can_tile(op, l)) {
     const Q4Part& part = l.parts[0];
     if (l.count > 1 || l.norm || l.residual || part.minimum || l.shift > 0)

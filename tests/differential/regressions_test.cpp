@@ -211,6 +211,19 @@ TEST(Regressions, AComparisonThatGivesFloatsIsRefusedWithPassesToo) {
   expect_refused(b, {counting({8})}, "the result must be bool, not float32");
 }
 
+// Of a value that never has rows, whatever the file says of the result.
+TEST(Regressions, ALinearOfNoRowsRunsNothing) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {0, 8}), true), y = b.tensor(DType::f32, {1, 8});
+  b.op("et_vk.linear_q4gsw.default",
+       {x, b.constant<u8>(DType::u8, {8, 4}, std::vector<u8>(32, 0x9a)),
+        b.constant<f32>(DType::f32, {1, 8}, std::vector<f32>(8, 0.25)), b.integer(8), b.null(), y});
+  b.output(y, true);
+  const Sample sample{b, {{{counting({0, 8})}}}, true};
+  EXPECT_EQ(difference(run_engine(b.program(), sample, LoadOptions()), expect(b.program(), sample, few_runs), false),
+            "");
+}
+
 TEST(Regressions, BoundsThatNoIntegerMeetsAreRefused) {
   GraphBuilder b;
   const u32 x = b.input(b.tensor(DType::i32, {3})), y = b.tensor(DType::i32, {3});
