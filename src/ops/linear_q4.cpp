@@ -230,6 +230,7 @@ Result<Q4Rows> normalised(Plan& op, const Q4Linear& l, u32 uniform) {
 Status check_part(Plan& op, const Q4Linear& l, const Q4Part& part) {
   TRY_DO(check_depth(op, l.x));
   TRY_DO(check_weight(op, {part.weight, part.scales, l.group}, depth_of(l)));
+  REQUIRE(op, columns_of(part) > 0, "the weight ", part.weight.shape(), " has no columns");
   REQUIRE(op, !part.bias || part.bias->numel() >= columns_of(part), "the bias has ", part.bias ? part.bias->numel() : 0,
           " elements for ", columns_of(part), " columns");
   REQUIRE(op, !part.bias || is_float(part.bias->dtype()), "the bias must be floating-point, not ",
@@ -300,7 +301,7 @@ Status fused_linear_q4(Plan& op) {
 }  // namespace
 
 Status linear_q4(Plan& op, const Q4Linear& l) {
-  if (rows_of(l) == 0 || columns_of(l.parts[0]) == 0) return {};
+  if (rows_of(l) == 0) return {};
   if (!can_tile(op, l)) {
     const Q4Part& part = l.parts[0];
     if (l.count > 1 || l.norm || l.residual || part.minimum || l.shift > 0)
