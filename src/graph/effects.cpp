@@ -19,6 +19,17 @@ void add(const Graph& graph, std::vector<Use>& out, ValueId id, Role role) {
   }
 }
 
+// Into and out of a list of ops in order.
+void put(std::vector<u32>& list, u32 op) {
+  const auto at = std::ranges::lower_bound(list, op);
+  if (at == list.end() || *at != op) list.insert(at, op);
+}
+
+void take(std::vector<u32>& list, u32 op) {
+  const auto at = std::ranges::lower_bound(list, op);
+  if (at != list.end() && *at == op) list.erase(at);
+}
+
 }  // namespace
 
 std::vector<Use> uses_of(const Graph& graph, const Op& op) {
@@ -43,6 +54,7 @@ Effects::Effects(const Graph& graph) {
     memory_[id] = first;
   }
   touching_.resize(graph.values.size());
+  writing_.resize(graph.values.size());
   ops_.resize(graph.ops.size());
   for (u32 op = 0; op < graph.ops.size(); ++op) replace(graph, op);
 }
@@ -51,14 +63,16 @@ void Effects::replace(const Graph& graph, u32 op) {
   remove(op);
   ops_[op] = uses_of(graph, graph.ops[op]);
   for (const Use& use : ops_[op]) {
-    std::vector<u32>& list = touching_[memory_[use.value]];
-    const auto at = std::ranges::lower_bound(list, op);
-    if (at == list.end() || *at != op) list.insert(at, op);
+    put(touching_[memory_[use.value]], op);
+    if (use.writes()) put(writing_[memory_[use.value]], op);
   }
 }
 
 void Effects::remove(u32 op) {
-  for (const Use& use : ops_[op]) std::erase(touching_[memory_[use.value]], op);
+  for (const Use& use : ops_[op]) {
+    take(touching_[memory_[use.value]], op);
+    take(writing_[memory_[use.value]], op);
+  }
   ops_[op].clear();
 }
 
@@ -67,18 +81,16 @@ void Effects::share(u32 op, ValueId from, ValueId to) {
   const ValueId shared = memory_[from], old = memory_[to];
   for (ValueId& memory : memory_)
     if (memory == old) memory = shared;
-  std::vector<u32> all;
-  std::ranges::set_union(touching_[shared], touching_[old], std::back_inserter(all));
-  touching_[shared] = std::move(all);
-  touching_[old].clear();
+  for (auto* lists : {&touching_, &writing_}) {
+    std::vector<u32> all;
+    std::ranges::set_union((*lists)[shared], (*lists)[old], std::back_inserter(all));
+    (*lists)[shared] = std::move(all);
+    (*lists)[old].clear();
+  }
 }
 
 bool Effects::any_of(u32 op, ValueId id, bool (Use::*is)() const) const {
   return std::ranges::any_of(ops_[op], [&](const Use& a) { return memory_[a.value] == memory_[id] && (a.*is)(); });
-}
-
-u32 Effects::writers(ValueId id) const {
-  return u32(std::ranges::count_if(touching(id), [&](u32 op) { return writes(op, id); }));
 }
 
 bool Effects::is_fixed(const Graph& graph, ValueId id) const {

@@ -35,8 +35,9 @@ class Effects {
   std::span<const u32> touching(ValueId id) const { return touching_[memory_[id]]; }
   bool reads(u32 op, ValueId id) const { return any_of(op, id, &Use::reads); }
   bool writes(u32 op, ValueId id) const { return any_of(op, id, &Use::writes); }
-  // How many ops write a value's memory.
-  u32 writers(ValueId id) const;
+  // Those of them that write it.
+  std::span<const u32> writing(ValueId id) const { return writing_[memory_[id]]; }
+  u32 writers(ValueId id) const { return u32(writing(id).size()); }
   // True if a value's bytes never change: it is a constant that no op writes. Its contents may be repacked.
   bool is_fixed(const Graph& graph, ValueId id) const;
 
@@ -44,7 +45,7 @@ class Effects {
   // The op is another one now, or none.
   void replace(const Graph& graph, u32 op);
   void remove(u32 op);
-  void add_value() { memory_.push_back(ValueId(memory_.size())), touching_.emplace_back(); }
+  void add_value() { memory_.push_back(ValueId(memory_.size())), touching_.emplace_back(), writing_.emplace_back(); }
   // The op copies `from` to `to`, which is one memory from now on, so it does nothing.
   void share(u32 op, ValueId from, ValueId to);
 
@@ -52,8 +53,8 @@ class Effects {
   bool any_of(u32 op, ValueId id, bool (Use::*is)() const) const;
 
   std::vector<std::vector<Use>> ops_;
-  std::vector<ValueId> memory_;             // by value
-  std::vector<std::vector<u32>> touching_;  // by memory
+  std::vector<ValueId> memory_;                       // by value
+  std::vector<std::vector<u32>> touching_, writing_;  // by memory
 };
 
 }  // namespace pteron::graph

@@ -10,6 +10,12 @@ namespace {
 
 bool contains(std::span<const u32> list, u32 item) { return std::ranges::find(list, item) != list.end(); }
 
+// Of ops in order those from `first` on that come before `end`.
+std::span<const u32> between(std::span<const u32> ops, u32 first, u32 end) {
+  const auto from = std::ranges::lower_bound(ops, first);
+  return {from, std::lower_bound(from, ops.end(), end)};
+}
+
 }  // namespace
 
 const Op* Rewriter::find(std::optional<u32> op, std::string_view name) const {
@@ -43,19 +49,20 @@ bool Rewriter::is_stable(ValueId id) const { return effects_.writers(id) <= (is_
 
 std::optional<u32> Rewriter::producer(ValueId id) const {
   if (is_made_outside(id) || effects_.writers(id) != 1) return std::nullopt;
-  const auto ops = effects_.touching(id);
-  return *std::ranges::find_if(ops, [&](u32 op) { return effects_.writes(op, id); });
+  return effects_.writing(id).front();
 }
 
 u32 Rewriter::uses(ValueId id) const {
   const ValueId memory = effects_.memory(id);
   size_t count = 0;
-  for (u32 op : effects_.touching(id))
+  for (u32 op : effects_.touching(id)) {
     count += size_t(std::ranges::count_if(effects_.of(op), [&](const Use& use) {
       return effects_.memory(use.value) == memory && use.role != Role::out;
     }));
+    if (count >= many) return many;
+  }
   for (ValueId output : graph_.outputs) count += effects_.memory(output) == memory;
-  return u32(count);
+  return u32(std::min<size_t>(count, many));
 }
 
 std::vector<u32> Rewriter::readers(ValueId id) const {
@@ -118,13 +125,11 @@ Op Rewriter::make(std::string_view name, std::vector<ValueId> args, const Op& pl
 
 // Ops that move together keep their order.
 bool Rewriter::can_move(u32 op, u32 to, std::span<const u32> together) const {
-  const u32 first = std::min(op, to), last = std::max(op, to);
-  for (const Use& use : effects_.of(op))
-    for (u32 other : effects_.touching(use.value)) {
-      if (other <= first || other >= last || contains(together, other)) continue;
-      if (use.writes() || effects_.writes(other, use.value)) return false;
-    }
-  return true;
+  const u32 first = std::min(op, to) + 1, end = std::max(op, to);
+  return std::ranges::all_of(effects_.of(op), [&](const Use& use) {
+    const auto others = use.writes() ? effects_.touching(use.value) : effects_.writing(use.value);
+    return std::ranges::all_of(between(others, first, end), [&](u32 other) { return contains(together, other); });
+  });
 }
 
 // Would the op, later, find what it finds at its place? What updates something can't be done twice.
@@ -132,9 +137,7 @@ bool Rewriter::can_repeat(u32 op, u32 at) const {
   if (op >= at) return false;
   return std::ranges::all_of(effects_.of(op), [&](const Use& use) {
     if (use.writes()) return !use.updates();
-    return std::ranges::none_of(effects_.touching(use.value), [&](u32 other) {
-      return other > op && other <= at && effects_.writes(other, use.value);
-    });
+    return between(effects_.writing(use.value), op + 1, at + 1).empty();
   });
 }
 
@@ -148,7 +151,7 @@ bool Rewriter::is_wanted(ValueId id, std::span<const u32> besides) const {
 
 bool Rewriter::does_the_same(std::span<const Use> with, std::span<const u32> absorbed,
                              std::span<const u32> repeated) const {
-  const auto touches = [&](u32 op, ValueId id) { return contains(effects_.touching(id), op); };
+  const auto touches = [&](u32 op, ValueId id) { return !between(effects_.touching(id), op, op + 1).empty(); };
   const auto any_touches = [&](std::span<const u32> ops, ValueId id) {
     return std::ranges::any_of(ops, [&](u32 op) { return touches(op, id); });
   };

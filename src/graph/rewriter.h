@@ -26,7 +26,8 @@ class Rewriter {
 
   // The op that makes a value, or nothing for inputs, constants and what several ops write.
   std::optional<u32> producer(ValueId id) const;
-  // How often ops read a value, also inside of lists; a graph output counts as one more.
+  // How often ops read a value, also inside of lists; a graph output counts as one more. Counted up to `many`.
+  static constexpr u32 many = 4;
   u32 uses(ValueId id) const;
   // Ops that read a value, in order.
   std::vector<u32> readers(ValueId id) const;

@@ -6,6 +6,7 @@
 #include "llm/json/json.h"
 #include "runtime/method_loading.h"
 #include "runtime/outside.h"
+#include "support/builder.h"
 
 #include <pteron/chat_template.h>
 #include <pteron/grammar.h>
@@ -15,6 +16,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 
 namespace pteron {
 namespace {
@@ -136,6 +138,64 @@ TEST(Growth, OpsOutsideOfDelegatesAreListedInLinearTimeAndNotAllInASentence) {
 TEST(Growth, TemplatesAreReadInLinearTime) {
   const auto parses = [](const std::string& text) { return ChatTemplate::parse(text).has_value(); };
   expect_linear([](u32 n) { return joined(n, [](u32) { return std::string("{{ a }}"); }); }, parses, 100);
+}
+
+// Graphs of n ops, of which all have to do with one value or each with the one before.
+const std::map<std::string, std::function<void(test::GraphBuilder&, u32)>> graphs_of = {
+    {"readers of an input",
+     [](test::GraphBuilder& b, u32 n) {
+       const u32 x = b.input(b.tensor(DType::f32, {4})), y = b.tensor(DType::f32, {4});
+       b.op("aten.sigmoid.default", {x, y});
+       for (u32 i = 0; i < n; ++i) b.op("aten.add.Tensor", {x, y, b.integer(1), b.output(b.tensor(DType::f32, {4}))});
+     }},
+    {"readers of a constant",
+     [](test::GraphBuilder& b, u32 n) {
+       const u32 x = b.input(b.tensor(DType::f32, {4})), w = b.constant<f32>(DType::f32, {4}, {1, 2, 3, 4});
+       for (u32 i = 0; i < n; ++i) b.op("aten.mul.Tensor", {x, w, b.output(b.tensor(DType::f32, {4}))});
+     }},
+    {"copies of one value",
+     [](test::GraphBuilder& b, u32 n) {
+       const u32 x = b.input(b.tensor(DType::f32, {4}));
+       for (u32 i = 0; i < n; ++i) b.op("aten.clone.default", {x, b.null(), b.output(b.tensor(DType::f32, {4}))});
+     }},
+    {"a chain",
+     [](test::GraphBuilder& b, u32 n) {
+       u32 x = b.input(b.tensor(DType::f32, {4}));
+       for (u32 i = 0; i < n; ++i) {
+         const u32 y = b.tensor(DType::f32, {4});
+         b.op("aten.sigmoid.default", {x, y});
+         x = y;
+       }
+       b.output(x);
+     }},
+    {"writers of one state",
+     [](test::GraphBuilder& b, u32 n) {
+       const u32 x = b.input(b.tensor(DType::f32, {4})), w = b.constant<f32>(DType::f32, {4}, {1, 2, 3, 4});
+       for (u32 i = 0; i < n; ++i) b.op("aten.mul.Tensor", {x, w, w});
+       b.output(w);
+     }},
+};
+
+Status plan(const std::string& text) {
+  const auto blob = std::as_bytes(std::span(text));
+  TRY(const auto header, format::read_delegate_header(blob));
+  TRY(const auto parsed, format::read_delegate_graph(blob, header));
+  const graph::FindData find = [](std::string_view) -> Result<graph::DataLocation> { return not_found("no data"); };
+  TRY_DO(compile_delegate(parsed, {0, {0, blob.size()}}, find, {}, {}, nullptr, nullptr));
+  return {};
+}
+
+TEST(Growth, GraphsArePlannedInLinearTime) {
+  for (const auto& [name, write] : graphs_of) {
+    SCOPED_TRACE(name);
+    const Text blob = [&](u32 n) {
+      test::GraphBuilder b;
+      write(b, n);
+      const std::vector<std::byte> bytes = b.blob();
+      return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    };
+    expect_linear(blob, [](const std::string& text) { return plan(text).has_value(); });
+  }
 }
 
 }  // namespace
