@@ -48,6 +48,12 @@ class Compiler {
  public:
   Compiler(CompiledGraph& compiled, const CompileOptions& options) : c_(compiled), options_(options) {}
 
+  // Before passes: what an op refuses is refused, whether or not a pass would put something else in its place.
+  Status check(std::vector<UnsupportedOp>* problems) {
+    init_facts();
+    return Surveyor(c_, traffic_).check(problems);
+  }
+
   Status run(std::vector<UnsupportedOp>* problems) {
     init_facts();
     TRY_DO(Surveyor(c_, traffic_).run(problems));
@@ -107,8 +113,8 @@ class Compiler {
       if (root(from) == root(to) || c_.graph.is_input(to) || c_.graph.tensor(to)->constant) continue;
       if (c_.graph.tensor(from)->part || c_.graph.tensor(to)->part) continue;
       // `to` is written by this op alone, and `from` by nobody after it.
-      const auto written_later = [&](u32 other) { return other > i && effects.writes(other, from); };
-      if (effects.writers(to) > 1 || std::ranges::any_of(effects.touching(from), written_later)) continue;
+      const bool written_later = effects.writers(from) > 0 && effects.writing(from).back() > i;
+      if (effects.writers(to) > 1 || written_later) continue;
       effects.share(i, from, to);
       any = true;
     }
@@ -420,7 +426,10 @@ Result<std::shared_ptr<const CompiledGraph>> compile(Graph graph, const gpu::Dev
         device.adapter.name.empty() ? "a device with no more than WebGPU's defaults" : device.adapter.name,
         " has no f16; use a cache in float32");
   TRY_DO(check_pass_names(options.disabled_passes));
-  if (!problems || problems->empty()) run_passes(compiled->graph, device, options);
+  if (!problems || problems->empty()) {
+    TRY_DO(Compiler(*compiled, options).check(problems));
+    if (!problems || problems->empty()) run_passes(compiled->graph, device, options);
+  }
   TRY_DO(Compiler(*compiled, options).run(problems));
   return compiled;
 }

@@ -20,7 +20,7 @@ void add_once(std::vector<T>& list, const T& item) {
 bool is_set_again(const CompiledGraph& compiled, u32 op, ValueId id) {
   const Effects& effects = compiled.facts.effects;
   const auto sets = [&](const Use& use) { return use.value == id && use.writes(); };
-  for (u32 other : effects.touching(id)) {
+  for (u32 other : effects.writing(id)) {
     if (other >= op) break;
     if (std::ranges::any_of(effects.of(other), sets)) return true;
   }
@@ -60,6 +60,10 @@ Status Surveyor::run(std::vector<UnsupportedOp>* problems) {
     Status status = op.entry ? visit() : Status();
     follow_inputs(op);
     if (status && op.entry) continue;
+    if (!matters(status)) {
+      give_up();
+      continue;
+    }
     if (!problems) return within(std::move(status), describe(op));
     if (op.entry) problems->push_back({op.position, op.name, status.error().message});
     give_up();
@@ -69,6 +73,15 @@ Status Surveyor::run(std::vector<UnsupportedOp>* problems) {
     if (!produced_[source_of(id)] && !std::holds_alternative<i64>(graph.values[id]))
       return invalid("graph output ", id, " is never produced");
   return {};
+}
+
+Status Surveyor::check(std::vector<UnsupportedOp>* problems) {
+  checks_only_ = true;
+  return run(problems);
+}
+
+bool Surveyor::matters(const Status& status) const {
+  return !checks_only_ || status || status.error().kind == ErrorKind::invalid;
 }
 
 Status Surveyor::visit() {

@@ -28,6 +28,10 @@ class Surveyor final : public PlanHost {
 
   Status run(std::vector<UnsupportedOp>* problems);
 
+  // The same for a graph as the file has it, whose ops passes may yet replace: fails only where an op contradicts
+  // itself. What this device can't do or hold, what passes put in its place may.
+  Status check(std::vector<UnsupportedOp>* problems);
+
   Status read(ValueId id) override;
   Status resize(ValueId id, const Shape& shape, bool settled) override;
   Status set_number(ValueId id, i64 value, bool settled) override;
@@ -44,6 +48,7 @@ class Surveyor final : public PlanHost {
 
  private:
   Status visit();
+  bool matters(const Status& status) const;
   bool next_path();
   // The value that stands for whether it was produced: all parts of a tensor are.
   ValueId source_of(ValueId id) const;
@@ -57,6 +62,7 @@ class Surveyor final : public PlanHost {
   Traffic& traffic_;
   LiveValues live_;
   std::vector<u8> produced_;
+  bool checks_only_ = false;
   std::vector<std::optional<u32>> origin_;  // by value: the graph input that it is an unchanged copy of by now
   u32 op_ = 0;
   u32 steps_ = 0;

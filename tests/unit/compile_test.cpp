@@ -55,6 +55,15 @@ TEST(Compile, RefusesMoreGroupsOfAConvolutionThanCanBeCounted) {  // found by fu
   expect_error(b, "2305843009213693953 groups of 4 channels are too many");
 }
 
+TEST(Compile, RefusesWhatAPassWouldTakeAway) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {4})), y = b.tensor(DType::f32, {4});
+  b.op("aten.sigmoid.default", {x, b.tensor(DType::f32, {2, 2})});  // nobody reads this one
+  b.op("aten.sigmoid.default", {x, y});
+  b.output(y);
+  expect_error(b, "op 0 aten.sigmoid.default: the result [4] has rank 1, but the file says [2, 2]");
+}
+
 TEST(Compile, ListsAllOpsThatCannotRun) {
   GraphBuilder b;
   const u32 x = b.input(b.tensor(DType::f32, {4})), y = b.tensor(DType::f32, {4}), z = b.tensor(DType::f32, {4});
