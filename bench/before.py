@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Two builds of Pteron in turns on the software adapters: what a token and a prompt cost, each with a program of its own converter.
 
-usage: before.py OLD/pteron [--rounds 10] [--adapters lavapipe,SwiftShader] [--write docs/gpu.md]
-  --write  puts the table into this file, between its marks <!-- software --> and <!-- /software -->
+usage: before.py OLD/pteron [--rounds 10] [--adapters lavapipe,SwiftShader] [--programs MODEL.pte …] [--write docs/gpu.md]
+  --programs  of these also a run on lavapipe; both builds must be able to read them
+  --write     puts the tables into this file, between its marks <!-- software --> and <!-- /software -->
 
 Medians of CPU time; each round asks one build and then the other, in an order that changes."""
 import argparse
@@ -64,6 +65,17 @@ def measure(builds, asked, rounds):
     return found
 
 
+def measure_programs(builds, paths, rounds):
+    """The same of programs that are there."""
+    found = {f"lavapipe, {path.stem}: a run, CPU-ms": {name: [] for name in builds} for path in paths}
+    for turn in range(rounds):
+        for path, of in zip(paths, found.values()):
+            print(f"round {turn + 1} of {rounds}: {path.stem}", file=sys.stderr)
+            for name in sorted(builds, reverse=turn % 2 == 1):
+                of[name].append(pteron_bench(path, "lavapipe", by=builds[name])["run_cpu_ms"])
+    return found
+
+
 def table(found):
     middles = {question: {name: statistics.median(numbers) for name, numbers in of.items()} for question, of in found.items()}
     lines = ["| | before | now | now ÷ before |", "|---|---|---|---|"]
@@ -86,11 +98,13 @@ def main():
     parser.add_argument("old", type=pathlib.Path)
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--adapters", default=",".join(ADAPTERS))
+    parser.add_argument("--programs", type=pathlib.Path, nargs="*", default=[])
     parser.add_argument("--write", type=pathlib.Path)
     given = parser.parse_args()
     subprocess.run([ROOT / "tools" / "setup", "model", "chromium"], check=True)
     builds = {"before": given.old, "now": PTERON}
     found = measure(builds, questions(given.adapters.split(",")), given.rounds)
+    found |= measure_programs(builds, given.programs, given.rounds)
     text = (f"Medians of {given.rounds} rounds in turns on {datetime.date.today()}; before is commit {commit_of(given.old)}, now is "
             f"{commit_of(PTERON)}.\n\n{table(found)}\n")
     print(text)
