@@ -147,6 +147,19 @@ TEST(Reference, AttentionOverWhatIsNoNumberIsNone) {
   EXPECT_EQ(masked[1], 0);  // it sees no key
 }
 
+TEST(Reference, AFilterThatIsNoNumberMayReachBeyondAnImage) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {1, 1, 3})), y = b.tensor(DType::f32, {1, 1, 3});
+  b.op("aten.convolution.default", {x, b.constant<f32>(DType::f32, {1, 1, 3}, {NAN, 1, 1}), b.null(), b.ints({1}),
+                                    b.ints({1}), b.ints({1}), b.boolean(false), b.ints({0}), b.integer(1), y});
+  b.output(y);
+  expect_agreement(b, {{{floats({1, 1, 3}, {1, 2, 3})}}});
+  reference::Method method(b.program());
+  const Floats out = first(method, {floats({1, 1, 3}, {1, 2, 3})});
+  EXPECT_EQ(out[0], 3);
+  EXPECT_TRUE(std::isnan(out[1]));
+}
+
 // torch gives NaN for some of these.
 TEST(Reference, ScoresMayOverflowBelowZeroToo) {
   GraphBuilder b;
