@@ -1,6 +1,7 @@
 // Weights back to 4 bits with the scales they had: round(x / scale) in −8…7, two to a byte, the first in its low half. A
-// scale of 0 gives 0. One thread per word of the output; rows of bytes follow each other without padding.
-//! use grid
+// scale of 0 and what is no number give 0. One thread per word of the output; rows of bytes follow each other without
+// padding.
+//! use grid nan
 struct Params {
   bytes: u32,
   row_bytes: u32,
@@ -18,7 +19,8 @@ fn code(row: u32, k: u32) -> u32 {
     return 0u;
   }
   let scale = scales_get(k / p.group * p.scale_stride + row);
-  let q = select(round(x_get(row * p.depth + k) / scale), 0.0, scale == 0.0);
+  let v = x_get(row * p.depth + k) / scale;
+  let q = select(round(v), 0.0, scale == 0.0 || is_nan(v));
   return u32(clamp(q, -8.0, 7.0) + 8.0);
 }
 

@@ -96,6 +96,43 @@ TEST(Reference, APositionInAnImageMayBeRounded) {
   expect_agreement(b, {{{floats({1, 1, 1, 7}, {0, 0, 85, 0, 85, 0, 0})}}});
 }
 
+// From 3 on, four elements are others than those from just below 3.
+TEST(Reference, ARoundedPositionInAnImageMayHaveOtherNeighbours) {
+  for (const size_t at : {1, 5}) {
+    GraphBuilder b;
+    const u32 x = b.input(b.tensor(DType::f32, {1, 1, 1, 7})), y = b.tensor(DType::f32, {1, 1, 1, 5});
+    b.op("aten.upsample_bicubic2d.default", {x, b.ints({1, 5}), b.boolean(false), b.null(), b.null(), y});
+    b.output(y);
+    Floats image(7, 1);
+    image[at] = NAN;
+    expect_agreement(b, {{{floats({1, 1, 1, 7}, image)}}});
+  }
+}
+
+TEST(Reference, WhatRoundingMakesOfEitherSignMayBeDividedByAsZero) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {2})), less = b.tensor(DType::f32, {2}), y = b.tensor(DType::f32, {2});
+  b.op("aten.sub.Tensor", {x, b.constant<f32>(DType::f32, {2}, {1, 1}), b.integer(1), less});
+  b.op("aten.reciprocal.default", {less, y});
+  b.output(y);
+  const Expected expected = expect(b.program(), {b, {{{floats({2}, {1.0000001f, 1.5f})}}}}, few_runs);
+  EXPECT_TRUE(std::isinf(expected.slack[0][0].data[0]));
+  EXPECT_LT(expected.slack[0][0].data[1], 1e-4);
+}
+
+// Tables need not be those of angles.
+TEST(Reference, ARotationIsAsExactAsItsProducts) {
+  GraphBuilder b;
+  const u32 q = b.input(b.tensor(DType::f32, {1, 1, 1, 2})), y = b.tensor(DType::f32, {1, 1, 1, 2});
+  const u32 table = b.constant<f32>(DType::f32, {1, 1}, {8388609});
+  b.op("et_vk.apply_rotary_emb.default", {q, q, table, table, b.list({y, b.tensor(DType::f32, {1, 1, 1, 2})})});
+  b.output(y);
+  expect_agreement(b, {{{floats({1, 1, 1, 2}, {0.7f, 0.69f})}}});
+  const Expected expected = expect(b.program(), {b, {{{floats({1, 1, 1, 2}, {0.7f, 0.69f})}}}}, few_runs);
+  EXPECT_GT(expected.slack[0][0].data[0], 1);
+  EXPECT_LT(expected.slack[0][0].data[0], 10);
+}
+
 TEST(Reference, AttentionOverWhatIsNoNumberIsNone) {
   GraphBuilder b;
   const u32 q = b.input(b.tensor(DType::f32, {1, 1, 2, 1})), v = b.input(b.tensor(DType::f32, {1, 1, 2, 1}));
@@ -108,6 +145,19 @@ TEST(Reference, AttentionOverWhatIsNoNumberIsNone) {
   EXPECT_TRUE(std::isnan(out[0]));
   const Floats masked = first(method, {floats({1, 1, 2, 1}, {1, 2}), floats({1, 1, 2, 1}, {3, 1})});
   EXPECT_EQ(masked[1], 0);  // it sees no key
+}
+
+TEST(Reference, AFilterThatIsNoNumberMayReachBeyondAnImage) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {1, 1, 3})), y = b.tensor(DType::f32, {1, 1, 3});
+  b.op("aten.convolution.default", {x, b.constant<f32>(DType::f32, {1, 1, 3}, {NAN, 1, 1}), b.null(), b.ints({1}),
+                                    b.ints({1}), b.ints({1}), b.boolean(false), b.ints({0}), b.integer(1), y});
+  b.output(y);
+  expect_agreement(b, {{{floats({1, 1, 3}, {1, 2, 3})}}});
+  reference::Method method(b.program());
+  const Floats out = first(method, {floats({1, 1, 3}, {1, 2, 3})});
+  EXPECT_EQ(out[0], 3);
+  EXPECT_TRUE(std::isnan(out[1]));
 }
 
 // torch gives NaN for some of these.

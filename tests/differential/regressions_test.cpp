@@ -264,6 +264,17 @@ TEST(Regressions, RotatingNoBatchRunsNothing) {
             "");
 }
 
+TEST(Regressions, WhatIsNoNumberBecomesZeroInFourBits) {
+  constexpr f32 nan = std::numeric_limits<f32>::quiet_NaN(), infinity = std::numeric_limits<f32>::infinity();
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {2, 4})), scales = b.input(b.tensor(DType::f32, {1, 2})),
+            y = b.tensor(DType::u8, {2, 2});
+  b.op("et_vk.q4gsw_requant.default", {x, scales, b.integer(4), y});
+  b.output(y);
+  expect_agreement(b, {{{tensor_of<f32>(DType::f32, {2, 4}, {nan, 1, nan, nan, infinity, 1, -infinity, 0}),
+                         tensor_of<f32>(DType::f32, {1, 2}, {0.25, 0.5})}}});
+}
+
 // Or the way "in a batch" would say nothing.
 TEST(Batches, StepsOfASampleRunBesideOthers) {
   GraphBuilder b;

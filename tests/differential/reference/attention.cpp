@@ -139,6 +139,10 @@ void sdpa(Call& op) {
   op.give(attend(op, a, dims, head_major(y, a.batches)));
 }
 
+f64 turned(Call& op, f64 x, f64 cosine, f64 other, f64 sine) {
+  return op.noisy(x * cosine + other * sine, std::abs(x * cosine) + std::abs(other * sine));
+}
+
 // Turns pairs of elements of x [A, B, C, D] by the angles of `row_of(a, b, c)`. Elements beyond the tables stay.
 template <class RowOf>
 Array rotated(Call& op, const Array& x, const Array& cosines, const Array& sines, bool interleaved, RowOf row_of) {
@@ -150,9 +154,8 @@ Array rotated(Call& op, const Array& x, const Array& cosines, const Array& sines
     for (i64 i = 0; i < half; ++i) {
       const size_t a = size_t(vector * x.dim(-1) + (interleaved ? 2 * i : i)), b = a + size_t(interleaved ? 1 : half);
       const size_t low = size_t(row * width + i), high = interleaved ? low : low + size_t(half);
-      const f64 scale = std::abs(x.data[a]) + std::abs(x.data[b]);
-      y.data[a] = op.noisy(x.data[a] * cosines.data[low] - x.data[b] * sines.data[low], scale);
-      y.data[b] = op.noisy(x.data[b] * cosines.data[high] + x.data[a] * sines.data[high], scale);
+      y.data[a] = turned(op, x.data[a], cosines.data[low], x.data[b], -sines.data[low]);
+      y.data[b] = turned(op, x.data[b], cosines.data[high], x.data[a], sines.data[high]);
     }
   }
   return y;
@@ -179,9 +182,9 @@ void rotary_paired(Call& op) {
   Array y = x;
   for (size_t i = 0; i + 1 < x.data.size(); i += 2) {
     const size_t angle = i % angles.data.size();
-    const f64 c = angles.data[angle], s = angles.data[angle + 1], scale = std::abs(x.data[i]) + std::abs(x.data[i + 1]);
-    y.data[i] = op.noisy(x.data[i] * c - x.data[i + 1] * s, scale);
-    y.data[i + 1] = op.noisy(x.data[i] * s + x.data[i + 1] * c, scale);
+    const f64 c = angles.data[angle], s = angles.data[angle + 1];
+    y.data[i] = turned(op, x.data[i], c, x.data[i + 1], -s);
+    y.data[i + 1] = turned(op, x.data[i + 1], c, x.data[i], s);
   }
   op.give(std::move(y));
 }

@@ -3,6 +3,7 @@
 #include "differential/reference/interpreter.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace pteron::reference {
@@ -61,20 +62,25 @@ void convolution(Call& op) {
     const i64 group = index[1] / group_out, o = index[1] % group_out;
     const f64 bias = op.is_null(2) ? 0 : op.tensor(2).data[size_t(index[1])];
     f64 total = bias, scale = std::abs(bias);
+    bool endless = false;
     for (i64 c = 0; c < group_in; ++c)
       for (i64 t = 0; t < taps; ++t) {
         const auto slice = a[0].place(index[2], t / (a[1].taps * a[2].taps), transposed);
         const auto row = a[1].place(index[3], t / a[2].taps % a[1].taps, transposed);
         const auto column = a[2].place(index[4], t % a[2].taps, transposed);
-        if (!slice || !row || !column) continue;
         const i64 channel = group * group_in + c;
         const i64 filter = transposed ? channel * group_out + o : index[1] * group_in + c;
+        const f64 weight = w.data[size_t(filter * taps + t)];
+        if (!slice || !row || !column) {
+          endless |= !std::isfinite(weight);
+          continue;
+        }
         const i64 plane = (index[0] * in_channels + channel) * a[0].in + *slice;
-        const f64 term =
-            x.data[size_t((plane * a[1].in + *row) * a[2].in + *column)] * w.data[size_t(filter * taps + t)];
+        const f64 term = x.data[size_t((plane * a[1].in + *row) * a[2].in + *column)] * weight;
         total += term, scale += std::abs(term);
       }
-    const f64 v = op.noisy(total, scale, f64(group_in * taps) + 4);
+    f64 v = op.noisy(total, scale, f64(group_in * taps) + 4);
+    if (endless) v = op.anything(v, NAN);  // times the zero of a margin, or left out: torch does both
     y.data[size_t(i)] = std::isnan(v) ? v : std::min(std::max(v, low), high);
   });
   op.give(std::move(y));

@@ -24,7 +24,9 @@ class Noise {
     if (scale > f64(std::numeric_limits<f32>::max())) return sign() * INFINITY;
     // Numbers below the smallest normal one may become 0.
     const f64 least = value != 0 && std::abs(value) < 0x1p-102 ? 0x1p-126 : 0;
-    const f64 off = sign() * std::max(steps * scale * 0x1p-24, least);
+    const f64 most = std::max(steps * scale * 0x1p-24, least), off = sign() * most;
+    // What may have either sign may as well be 0, by which something may be divided.
+    if (kind_ == random && most >= std::abs(value) && sign() < 0) return 0;
     return std::isfinite(off) ? value + off : value;
   }
   // What storing a result in half precision may do to it.

@@ -83,7 +83,7 @@ void requantise(Call& op) {
   Array y = op.make({x.dim(0), (depth + 1) / 2});
   each(x.dims, [&](const Dims& index, i64 i) {
     const f64 scale = scales.data.at(size_t(index[1] / group * scales.dim(1) + index[0]));
-    const f64 q = scale == 0 ? 0 : std::nearbyint(op.noisy(x.data[size_t(i)] / scale));
+    const f64 v = x.data[size_t(i)] / scale, q = scale == 0 || std::isnan(v) ? 0 : std::nearbyint(op.noisy(v));
     const i64 bits = i64(std::clamp(q, -8.0, 7.0)) + 8;
     y.data[size_t(index[0] * y.dim(1) + index[1] / 2)] += f64(index[1] % 2 ? bits << 4 : bits);
   });

@@ -16,13 +16,10 @@ Mode mode_of(const std::string& name) {
   return name.find("cubic") != std::string::npos ? Mode::cubic : Mode::linear;
 }
 
-// An element that counts along one axis, and how much. Positions are computed in f32, so that an element beside one
-// that is met exactly may count by two halves of the position's last place: as part of the 64 that a result may be off
-// by.
+// An element that counts along one axis, and how much.
 struct Share {
   i64 at;
   f64 weight;
-  f64 unsure = 0;
 };
 
 f64 cubic(f64 d) {
@@ -41,17 +38,19 @@ struct Axis {
     if (mode == Mode::nearest && image && (out == in || out == 2 * in)) return f64(in) / f64(out);
     return scale > 0 ? f64(f32(1 / scale)) : f64(f32(in) / f32(out));
   }
-  std::vector<Share> shares(Mode mode, i64 o) const {
+  std::vector<Share> shares(Call& op, Mode mode, i64 o) const {
     const f64 s = step(mode);
     const auto inside = [&](f64 at) { return i64(std::clamp(at, 0.0, f64(in - 1))); };
     if (mode == Mode::nearest) return {{inside(std::floor(f64(f32(o) * f32(s)))), 1}};
     if (mode == Mode::centre) return {{inside(std::floor(f64((f32(o) + 0.5f) * f32(s)))), 1}};
     f64 at = align ? f64(o) * s : (f64(o) + 0.5) * s - 0.5;
+    // A position is computed in f32, so that other elements may count where it meets one exactly.
+    at = op.noisy(at, std::abs(at) + 1, 2);
     if (mode == Mode::linear) at = std::max(at, 0.0);
-    const f64 base = std::floor(at), t = at - base, unsure = (std::abs(at) + 1) / 32;
-    if (mode == Mode::linear) return {{inside(base), 1 - t, unsure}, {inside(base + 1), t, unsure}};
+    const f64 base = std::floor(at), t = at - base;
+    if (mode == Mode::linear) return {{inside(base), 1 - t}, {inside(base + 1), t}};
     std::vector<Share> out_shares;
-    for (int k = -1; k <= 2; ++k) out_shares.push_back({inside(base + k), cubic(t - k), unsure});
+    for (int k = -1; k <= 2; ++k) out_shares.push_back({inside(base + k), cubic(t - k)});
     return out_shares;
   }
 };
@@ -77,19 +76,21 @@ void resize(Call& op) {
   }
   Array y = op.make(dims);
   each(dims, [&](const Dims& index, i64 i) {
+    std::vector<std::vector<Share>> shares;
+    for (size_t a = 0; a < axes; ++a) shares.push_back(axis[a].shares(op, mode, index[a + 2]));
     f64 total = 0, scale = 0;
-    const auto visit = [&](const auto& self, Dims from, size_t a, f64 weight, f64 reach) -> void {
+    const auto visit = [&](const auto& self, Dims from, size_t a, f64 weight) -> void {
       if (a == axes) {
-        const f64 v = at(x, from);
-        total += v * weight, scale += std::abs(v) * reach;
+        const f64 term = at(x, from) * weight;
+        total += term, scale += std::abs(term);
         return;
       }
-      for (const Share& share : axis[a].shares(mode, index[a + 2])) {
+      for (const Share& share : shares[a]) {
         from[a + 2] = share.at;
-        self(self, from, a + 1, weight * share.weight, reach * (std::abs(share.weight) + share.unsure));
+        self(self, from, a + 1, weight * share.weight);
       }
     };
-    visit(visit, index, 0, 1, 1);
+    visit(visit, index, 0, 1);
     y.data[size_t(i)] = aligns ? op.noisy(total, scale, 64) : total;
   });
   op.give(std::move(y));
