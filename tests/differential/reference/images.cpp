@@ -163,7 +163,7 @@ void average(Call& op, const Array& x, const Pool& p, Array& y, i64 i, const Box
         total += v, scale += std::abs(v);
       }
   const f64 by = divisor.value_or(f64(inside));
-  y.data[size_t(i)] = inside == 0 ? 0 : op.noisy(total / by, scale / std::abs(by), f64(inside) + 4);
+  y.data[size_t(i)] = inside == 0 ? 0 : op.noisy(op.noisy(total, scale, f64(inside)) / by);
 }
 
 void avg_pool(Call& op) {

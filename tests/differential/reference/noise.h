@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How far off a result may be is found by experiment: the interpreter runs again with every rounding pushed to its
-// limit, up, down or at random, and what an output then moves by is what an engine's may.
+// limit, up or down, or at random also to somewhere on the way, and what an output then moves by is what an engine's
+// may.
 #pragma once
 
 #include <pteron/types.h>
@@ -24,7 +25,7 @@ class Noise {
     if (scale > f64(std::numeric_limits<f32>::max())) return sign() * INFINITY;
     // Numbers below the smallest normal one may become 0.
     const f64 least = value != 0 && std::abs(value) < 0x1p-102 ? 0x1p-126 : 0;
-    const f64 most = std::max(steps * scale * 0x1p-24, least), off = sign() * most;
+    const f64 most = std::max(steps * scale * 0x1p-24, least), off = sign() * part() * most;
     // What may have either sign may as well be 0, by which something may be divided.
     if (kind_ == random && most >= std::abs(value) && sign() < 0) return 0;
     return std::isfinite(off) ? value + off : value;
@@ -36,10 +37,19 @@ class Noise {
  private:
   f64 sign() {
     if (kind_ != random) return kind_ == up ? 1 : -1;
+    return draw() >> 63 ? 1 : -1;
+  }
+  // How far to the limit.
+  f64 part() {
+    if (kind_ != random) return 1;
+    const u64 z = draw();
+    return z >> 63 ? 1 : f64(z << 1 >> 11) * 0x1p-53;
+  }
+  u64 draw() {
     state_ += 0x9e3779b97f4a7c15u;
     u64 z = (state_ ^ state_ >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return (z >> 63) ? 1 : -1;
+    return z;
   }
   Kind kind_;
   u64 state_;

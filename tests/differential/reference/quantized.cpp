@@ -3,6 +3,8 @@
 #include "differential/reference/interpreter.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <stdexcept>
 
 namespace pteron::reference {
@@ -24,15 +26,18 @@ void linear_q4(Call& op) {
   for (i64 i = 0; i < y.size(); ++i) {
     const i64 row = i / columns, n = i % columns;
     const f64 bias = op.is_null(4) ? 0 : op.tensor(4).data.at(size_t(n));
-    f64 total = bias, scale = std::abs(bias);
+    f64 total = bias, scale = std::abs(bias), unscaled = 0;
     for (i64 k = 0; k < depth; ++k) {
       const f64 weight = nibble(w, n, k, true) * scales.data.at(size_t(k / group * scales.dim(1) + n));
       const f64 term = x.data[size_t(row * depth + k)] * weight;
+      unscaled += std::abs(16 * x.data[size_t(row * depth + k)]);
       // A kernel may add up x and take the offset of 8 off afterwards.
       total += term, scale += std::abs(term) + std::abs(8 * x.data[size_t(row * depth + k)] *
                                                         scales.data[size_t(k / group * scales.dim(1) + n)]);
     }
     y.data[size_t(i)] = op.noisy(total, scale, f64(depth) + 4);
+    // It may also scale after adding up, when there is an infinity already.
+    if (unscaled > f64(std::numeric_limits<f32>::max())) y.data[size_t(i)] = op.anything(y.data[size_t(i)], NAN);
   }
   op.give(std::move(y));
 }
@@ -115,7 +120,8 @@ void quantise(Call& op) {
     if (is_float(y.dtype))
       y.data[i] = op.noisy((x.data[i] - zero) * f64(f32(scale)));
     else if (std::isfinite(x.data[i]))
-      y.data[i] = std::clamp(std::nearbyint(op.noisy(x.data[i] / scale)) + zero, op.number(3), op.number(4));
+      y.data[i] = std::clamp(std::nearbyint(op.noisy(x.data[i] / scale)) + zero, op.number(3),
+                             std::min(op.number(4), op.anything(2147483647, 2147483520)));  // the largest of f32
     else
       y.data[i] = op.anything(op.number(3), op.number(4));
   op.give(std::move(y));
