@@ -49,8 +49,8 @@ struct Axis {
     if (mode == Mode::linear) at = std::max(at, 0.0);
     const f64 base = std::floor(at), t = at - base;
     if (mode == Mode::linear) return {{inside(base), 1 - t}, {inside(base + 1), t}};
-    std::vector<Share> out_shares;
-    for (int k = -1; k <= 2; ++k) out_shares.push_back({inside(base + k), cubic(t - k)});
+    std::vector<Share> out_shares;  // which are differences of larger numbers
+    for (int k = -1; k <= 2; ++k) out_shares.push_back({inside(base + k), op.noisy(cubic(t - k), 2, 4)});
     return out_shares;
   }
 };
