@@ -275,6 +275,18 @@ TEST(Regressions, WhatIsNoNumberBecomesZeroInFourBits) {
                          tensor_of<f32>(DType::f32, {1, 2}, {0.25, 0.5})}}});
 }
 
+TEST(Regressions, ARowThatDoesNotCountHasNoGradientWhateverItHolds) {
+  constexpr f32 nan = std::numeric_limits<f32>::quiet_NaN(), infinity = std::numeric_limits<f32>::infinity();
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {3, 2})), labels = b.input(b.tensor(DType::i32, {3}));
+  const u32 loss = b.tensor(DType::f32, {}), dx = b.tensor(DType::f32, {3, 2});
+  b.op("et_vk.fused_ce.default", {x, labels, b.number(1), b.list({loss, dx})});
+  b.output(loss);
+  b.output(dx);
+  expect_agreement(b, {{{tensor_of<f32>(DType::f32, {3, 2}, {nan, 1, infinity, 2, 3, 4}),
+                         tensor_of<i32>(DType::i32, {3}, {-1, -1, 1})}}});
+}
+
 // Or the way "in a batch" would say nothing.
 TEST(Batches, StepsOfASampleRunBesideOthers) {
   GraphBuilder b;
