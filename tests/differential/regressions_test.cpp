@@ -287,6 +287,17 @@ TEST(Regressions, ARowThatDoesNotCountHasNoGradientWhateverItHolds) {
                          tensor_of<i32>(DType::i32, {3}, {-1, -1, 1})}}});
 }
 
+TEST(Regressions, AClampLeavesWhatIsNoNumber) {
+  constexpr f32 nan = std::numeric_limits<f32>::quiet_NaN();
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {1, 1, 1, 3})), y = b.tensor(DType::f32, {1, 1, 1, 3});
+  b.op("et_vk.conv_with_clamp.default",
+       {x, b.constant<f32>(DType::f32, {1, 1, 1, 1}, {2}), b.null(), b.ints({1, 1}), b.ints({0, 0}), b.ints({1, 1}),
+        b.boolean(false), b.ints({0, 0}), b.integer(1), b.number(0), b.number(6), y});
+  b.output(y);
+  expect_agreement(b, {{{tensor_of<f32>(DType::f32, {1, 1, 1, 3}, {nan, 1, 4})}}});
+}
+
 // Or the way "in a batch" would say nothing.
 TEST(Batches, StepsOfASampleRunBesideOthers) {
   GraphBuilder b;
