@@ -298,6 +298,16 @@ TEST(Regressions, AClampLeavesWhatIsNoNumber) {
   expect_agreement(b, {{{tensor_of<f32>(DType::f32, {1, 1, 1, 3}, {nan, 1, 4})}}});
 }
 
+TEST(Regressions, TheScaleOfWhatIsNoNumberIsNone) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {3})), scale = b.tensor(DType::f32, {1}), zero = b.tensor(DType::i32, {1});
+  b.op("quantized_decomposed.choose_qparams.tensor",
+       {x, b.integer(-128), b.integer(127), b.number(1e-6), b.null(), b.list({scale, zero})});
+  b.output(scale);
+  for (const f32 v : {std::numeric_limits<f32>::quiet_NaN(), std::numeric_limits<f32>::infinity(), 7.f})
+    expect_agreement(b, {{{tensor_of<f32>(DType::f32, {3}, {1, v, -2})}}});
+}
+
 // Or the way "in a batch" would say nothing.
 TEST(Batches, StepsOfASampleRunBesideOthers) {
   GraphBuilder b;
