@@ -37,10 +37,9 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
     sum += exp(x_get(base + i) - top);
   }
   sum = total(sum, lid);
-  let scale = select(0.0, p.inverse_count, label >= 0);
   for (var i = lid; i < p.width; i += SIZE) {
     let hit = select(0.0, 1.0, i32(i) == label);
-    dx[base + i] = dx_store((exp(x_get(base + i) - top) / sum - hit) * scale);
+    dx[base + i] = dx_store(select(0.0, (exp(x_get(base + i) - top) / sum - hit) * p.inverse_count, label >= 0));
   }
   if (lid == 0u) {
     let picked = x_get(base + u32(clamp(label, 0, i32(p.width) - 1)));

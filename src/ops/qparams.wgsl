@@ -1,7 +1,7 @@
 // Scale and zero point of blocks of x, from their least and greatest value. A workgroup serves as many blocks as it can
 // write zero points at once (bytes: four), one after the other; its threads stride over the block and combine what they
-// found in workgroup memory. The specialisation gives `choose`.
-//! use grid
+// found in workgroup memory. The specialisation gives `choose`. The scale of what holds NaN is NaN.
+//! use grid nan
 struct Params {
   blocks: u32,
   block: u32,                // elements in a block
@@ -21,7 +21,7 @@ struct Params {
 @group(0) @binding(3) var<storage, read_write> zero: array<zero_store>;
 
 const SIZE = 64u;
-var<workgroup> ranges: array<vec2f, SIZE>;
+var<workgroup> ranges: array<vec3f, SIZE>;
 
 struct Qparams {
   scale: f32,
@@ -50,21 +50,23 @@ fn element_at(i: u32) -> u32 {
   return at;
 }
 
-// (least, greatest) of a block, and zero.
-fn range_of(index: u32, lid: u32) -> vec2f {
+fn join(a: vec3f, b: vec3f) -> vec3f {
+  return vec3f(min(a.x, b.x), max(a.y, b.y), select(a.z, b.z, is_nan(b.z)));
+}
+
+// (least, greatest) of a block, and zero; then NaN if it holds that.
+fn range_of(index: u32, lid: u32) -> vec3f {
   let start = block_start(index);
-  var range = vec2f(0.0);
+  var range = vec3f(0.0);
   for (var i = lid; i < p.block; i += SIZE) {
-    let v = x_get(start + element_at(i));
-    range = vec2f(min(range.x, v), max(range.y, v));
+    range = join(range, vec3f(x_get(start + element_at(i))));
   }
   workgroupBarrier();  // until all have read the last block's
   ranges[lid] = range;
   workgroupBarrier();
   for (var span = SIZE / 2u; span > 0u; span /= 2u) {
     if (lid < span) {
-      let other = ranges[lid + span];
-      ranges[lid] = vec2f(min(ranges[lid].x, other.x), max(ranges[lid].y, other.y));
+      ranges[lid] = join(ranges[lid], ranges[lid + span]);
     }
     workgroupBarrier();
   }
@@ -80,10 +82,11 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
   var zeros: zero_units;
   for (var k = 0u; k < zero_unit; k++) {
     let index = min(unit * zero_unit + k, p.blocks - 1u);
-    let q = choose(range_of(index, lid));
+    let range = range_of(index, lid);
+    let q = choose(range.xy);
     zeros[k] = zero_val(q.zero);
     if (lid == 0u) {
-      scale[index] = scale_store(q.scale);
+      scale[index] = scale_store(select(q.scale, range.z, is_nan(range.z)));
     }
   }
   if (lid == 0u) {

@@ -275,6 +275,39 @@ TEST(Regressions, WhatIsNoNumberBecomesZeroInFourBits) {
                          tensor_of<f32>(DType::f32, {1, 2}, {0.25, 0.5})}}});
 }
 
+TEST(Regressions, ARowThatDoesNotCountHasNoGradientWhateverItHolds) {
+  constexpr f32 nan = std::numeric_limits<f32>::quiet_NaN(), infinity = std::numeric_limits<f32>::infinity();
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {3, 2})), labels = b.input(b.tensor(DType::i32, {3}));
+  const u32 loss = b.tensor(DType::f32, {}), dx = b.tensor(DType::f32, {3, 2});
+  b.op("et_vk.fused_ce.default", {x, labels, b.number(1), b.list({loss, dx})});
+  b.output(loss);
+  b.output(dx);
+  expect_agreement(b, {{{tensor_of<f32>(DType::f32, {3, 2}, {nan, 1, infinity, 2, 3, 4}),
+                         tensor_of<i32>(DType::i32, {3}, {-1, -1, 1})}}});
+}
+
+TEST(Regressions, AClampLeavesWhatIsNoNumber) {
+  constexpr f32 nan = std::numeric_limits<f32>::quiet_NaN();
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {1, 1, 1, 3})), y = b.tensor(DType::f32, {1, 1, 1, 3});
+  b.op("et_vk.conv_with_clamp.default",
+       {x, b.constant<f32>(DType::f32, {1, 1, 1, 1}, {2}), b.null(), b.ints({1, 1}), b.ints({0, 0}), b.ints({1, 1}),
+        b.boolean(false), b.ints({0, 0}), b.integer(1), b.number(0), b.number(6), y});
+  b.output(y);
+  expect_agreement(b, {{{tensor_of<f32>(DType::f32, {1, 1, 1, 3}, {nan, 1, 4})}}});
+}
+
+TEST(Regressions, TheScaleOfWhatIsNoNumberIsNone) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {3})), scale = b.tensor(DType::f32, {1}), zero = b.tensor(DType::i32, {1});
+  b.op("quantized_decomposed.choose_qparams.tensor",
+       {x, b.integer(-128), b.integer(127), b.number(1e-6), b.null(), b.list({scale, zero})});
+  b.output(scale);
+  for (const f32 v : {std::numeric_limits<f32>::quiet_NaN(), std::numeric_limits<f32>::infinity(), 7.f})
+    expect_agreement(b, {{{tensor_of<f32>(DType::f32, {3}, {1, v, -2})}}});
+}
+
 // Or the way "in a batch" would say nothing.
 TEST(Batches, StepsOfASampleRunBesideOthers) {
   GraphBuilder b;

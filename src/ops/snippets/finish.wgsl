@@ -15,7 +15,8 @@ fn finish(batch: u32, row: u32, column: u32, sum: V4) -> vec4f {
   let s = vec4u(row * p.addend_row) + c * p.addend_column;
   v += p.beta * vec4f(f32(addend_get(s.x)), f32(addend_get(s.y)), f32(addend_get(s.z)), f32(addend_get(s.w)));
   if (CLAMPED) {
-    v = min(max(v, vec4f(p.low)), vec4f(p.high));
+    let no_number = (bitcast<vec4u>(v) & vec4u(0x7fffffffu)) > vec4u(0x7f800000u);
+    v = select(min(max(v, vec4f(p.low)), vec4f(p.high)), v, no_number);
   }
   if (QUANTIZED) {
     v = clamp(round(v * p.inverse_scale) + p.zero, vec4f(-128.0), vec4f(127.0));

@@ -72,13 +72,13 @@ void choose(Call& op) {
   const Array& x = op.tensor(0);
   const f64 low = op.number(1), high = op.number(2);
   f64 least = 0, most = 0;
-  for (f64 v : x.data) {
-    if (!std::isfinite(v)) throw std::runtime_error("a range of no numbers");
-    least = std::min(least, v), most = std::max(most, v);
-  }
+  bool is_number = true;
+  for (f64 v : x.data) is_number &= !std::isnan(v), least = std::min(least, v), most = std::max(most, v);
   Array scale(op.dtype(0), {1}), zero(op.dtype(1), {1});
-  scale.data[0] = op.noisy(std::max((most - least) / (high - low), op.number_or(3, 0x1p-23)));
-  zero.data[0] = std::clamp(low - std::nearbyint(op.noisy(least / scale.data[0])), low, high);
+  scale.data[0] = is_number ? op.noisy(std::max((most - least) / (high - low), op.number_or(3, 0x1p-23))) : NAN;
+  zero.data[0] = std::isfinite(scale.data[0])
+                     ? std::clamp(low - std::nearbyint(op.noisy(least / scale.data[0])), low, high)
+                     : op.anything(low, high);
   op.give(0, std::move(scale));
   op.give(1, std::move(zero));
 }
