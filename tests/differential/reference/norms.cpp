@@ -2,7 +2,9 @@
 // Normalisation of rows, groups and channels.
 #include "differential/reference/interpreter.h"
 
+#include <algorithm>
 #include <cfloat>
+#include <cmath>
 
 namespace pteron::reference {
 namespace {
@@ -11,13 +13,15 @@ struct Statistics {
   f64 mean, rstd;
 };
 
-// Of `length` elements from `first` on.
-Statistics measure(const Array& x, i64 first, i64 length, f64 eps, bool centered) {
-  f64 sum = 0, squares = 0;
-  for (i64 i = first; i < first + length; ++i) sum += x.data[size_t(i)];
+// Of `length` elements from `first` on. Where sums overflow nothing is known: it depends on their order.
+Statistics measure(Call& op, const Array& x, i64 first, i64 length, f64 eps, bool centered) {
+  f64 sum = 0, reach = 0, squares = 0;
+  for (i64 i = first; i < first + length; ++i) sum += x.data[size_t(i)], reach += std::abs(x.data[size_t(i)]);
   const f64 mean = centered ? sum / f64(length) : 0;
   for (i64 i = first; i < first + length; ++i) squares += std::pow(x.data[size_t(i)] - mean, 2);
-  return {mean, 1 / std::sqrt(squares / f64(length) + eps)};
+  const f64 rstd = 1 / std::sqrt(squares / f64(length) + eps);
+  if (!(std::max(reach, squares) > f64(FLT_MAX))) return {mean, rstd};
+  return {op.anything(mean, NAN), op.anything(rstd, NAN)};
 }
 
 // Rows of `length` elements one after another; `channel(i)` says which gain and shift element i has.
@@ -31,7 +35,7 @@ template <class Fn>
 Array normalise(Call& op, DType dtype, const Array& x, const Norm& n, std::vector<Statistics>& rows, Fn channel) {
   Array y(dtype, x.dims);
   for (i64 first = 0; n.length > 0 && first < x.size(); first += n.length) {
-    const Statistics s = rows.emplace_back(measure(x, first, n.length, n.eps, n.centered));
+    const Statistics s = rows.emplace_back(measure(op, x, first, n.length, n.eps, n.centered));
     for (i64 i = first; i < first + n.length; ++i) {
       const size_t c = size_t(channel(i));
       const f64 gain = n.gain ? n.gain->data[c] : 1, shift = n.shift ? n.shift->data[c] : 0;
