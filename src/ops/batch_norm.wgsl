@@ -1,4 +1,4 @@
-// y = (input - mean[c]) · rsqrt(variance[c] + eps) · weight[c] + bias[c] of channel c. One thread per element. The
+// y = (input - mean[c]) · (rsqrt(variance[c] + eps) · weight[c]) + bias[c] of channel c. One thread per element. The
 // specialisation binds the tensors; a weight or bias may be absent.
 //! variadic
 //! use grid
@@ -17,5 +17,5 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
     return;
   }
   let c = (i / p.stride) % p.channels;
-  y[i] = y_store((input_get(i) - mean_get(c)) * inverseSqrt(variance_get(c) + p.eps) * weight_get(c) + bias_get(c));
+  y[i] = y_store((input_get(i) - mean_get(c)) * (inverseSqrt(variance_get(c) + p.eps) * weight_get(c)) + bias_get(c));
 }

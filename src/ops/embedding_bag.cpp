@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ops/bindings.h"
 
-#include <limits>
-
 namespace pteron::ops {
 namespace {
 
@@ -10,7 +8,6 @@ struct Params {
   u32 count, width, bags, indices, size;
   i32 skipped;
   u32 fault;
-  f32 lowest;
 };
 
 // _embedding_bag(table[V, D], indices[L], offsets[B], scale_grad_by_freq, mode, sparse, weights[L]?,
@@ -56,8 +53,7 @@ Status embedding_bag(Plan& op) {
                       .indices = index.dim(0),
                       .size = table.dim(0),
                       .skipped = i32(std::clamp<i64>(padding, -1, INT32_MAX)),
-                      .fault = op.fault_slot("token", table.dim(0)),
-                      .lowest = -std::numeric_limits<f32>::infinity()};
+                      .fault = op.fault_slot("token", table.dim(0))};
   return bindings.dispatch(op, kernels::embedding_bag, params, one_thread_per(y.numel(), 64));
 }
 

@@ -11,7 +11,6 @@ struct Params {
   size: u32,      // rows of the table
   skipped: i32,   // or −1
   fault: u32,
-  lowest: f32,
 }
 @group(0) @binding(0) var<uniform> p: Params;
 
@@ -30,7 +29,7 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
   if (bag + 1u < p.bags) {
     end = min(u32(max(offsets_get(bag + 1u), 0)), p.indices);
   }
-  var total = select(0.0, p.lowest, MODE == LARGEST);
+  var total = 0.0;
   var rows = 0u;
   for (var k = first; k < end; k++) {
     let row = index_get(k);
@@ -39,7 +38,7 @@ fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, 
       faults[2u * p.fault] = 1u;
     } else if (row != p.skipped) {
       let v = table_get(u32(row) * p.width + i % p.width);
-      total = select(total + v * weights_get(k), max(total, v), MODE == LARGEST);
+      total = select(total + v * weights_get(k), select(total, v, rows == 0u || v > total), MODE == LARGEST);
       rows++;
     }
   }

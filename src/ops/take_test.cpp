@@ -4,6 +4,9 @@
 #include "gpu/one_op.h"
 #include "runtime/device_inside.h"
 
+#include <cmath>
+#include <limits>
+
 namespace pteron::test {
 namespace {
 
@@ -68,6 +71,26 @@ TEST(Embedding, TableLargerThanOneBindingIsSplit) {
       EXPECT_EQ(values<u8>(whole[0])[3 * width * size_of(dtype) / 4],
                 values<u8>(whole[0])[3 * width * size_of(dtype) / 4]);
     }
+}
+
+// Goldens: torch.nn.functional.embedding_bag. What comes later must be larger.
+TEST(EmbeddingBag, TheLargestIsNoNumberWhereTheFirstIsNone) {
+  constexpr f32 nan = std::numeric_limits<f32>::quiet_NaN(), infinity = std::numeric_limits<f32>::infinity();
+  GraphBuilder b;
+  const u32 table = b.input(b.tensor(DType::f32, {3, 3})), indices = b.input(b.tensor(DType::i32, {4})),
+            offsets = b.input(b.tensor(DType::i32, {2})), y = b.tensor(DType::f32, {2, 3});
+  b.op("aten._embedding_bag.default", {table, indices, offsets, b.boolean(false), b.integer(2), b.boolean(false),
+                                       b.null(), b.boolean(false), b.integer(-1), b.list({y})});
+  b.output(y);
+  const auto outputs = run(b, {tensor_of<f32>(DType::f32, {3, 3}, {1, nan, -infinity, nan, 2, -infinity, 3, 1, 0}),
+                               tensor_of<i32>(DType::i32, {4}, {0, 1, 1, 2}), tensor_of<i32>(DType::i32, {2}, {0, 2})});
+  ASSERT_EQ(outputs.size(), 1u);
+  const auto values = outputs[0].as<f32>();
+  EXPECT_TRUE(std::isnan(values[1]) && std::isnan(values[3]));
+  EXPECT_EQ(values[0], 1);
+  EXPECT_EQ(values[2], -infinity);
+  EXPECT_EQ(values[4], 2);
+  EXPECT_EQ(values[5], 0);
 }
 
 TEST(Index, CountsFromTheEndAndRejectsTheRest) {

@@ -308,6 +308,18 @@ TEST(Regressions, TheScaleOfWhatIsNoNumberIsNone) {
     expect_agreement(b, {{{tensor_of<f32>(DType::f32, {3}, {1, v, -2})}}});
 }
 
+// As torch multiplies: what a channel is divided by makes up for its gain first.
+TEST(Regressions, ABatchNormOverflowsOnlyWhereItsResultDoes) {
+  GraphBuilder b;
+  const auto number = [&](f32 v) { return b.constant<f32>(DType::f32, {1}, {v}); };
+  const u32 x = b.input(b.tensor(DType::f32, {1, 1, 2})), y = b.tensor(DType::f32, {1, 1, 2});
+  b.op("aten._native_batch_norm_legit_no_training.default",
+       {x, number(-0.5f), number(1), number(0), number(0.25f), b.number(0.1), b.number(1e-5),
+        b.list({y, b.tensor(DType::f32, {0}), b.tensor(DType::f32, {0})})});
+  b.output(y);
+  expect_agreement(b, {{{tensor_of<f32>(DType::f32, {1, 1, 2}, {3e38f, -2})}}});
+}
+
 // Or the way "in a batch" would say nothing.
 TEST(Batches, StepsOfASampleRunBesideOthers) {
   GraphBuilder b;
