@@ -10,10 +10,10 @@ namespace {
 
 struct Family {
   std::string_view name;
-  std::vector<std::string_view> folders;  // of fixtures that use it
-  std::string_view part = {};             // of their names
+  std::initializer_list<std::string_view> folders;  // of fixtures that use it
+  std::string_view part = {};                       // of their names
 };
-const Family families[] = {
+constexpr Family families[] = {
     {"gemm", {"mm", "linear", "conv_with_clamp"}},
     {"conv", {"conv", "conv_with_clamp"}},
     {"depthwise", {"conv", "conv_with_clamp"}, "depthwise"},
