@@ -109,7 +109,7 @@ TEST_P(RowRoutes, FoldRowsOverTheLimitOfWorkgroups) {
   const u32 x = b.input(b.tensor(DType::f32, {290, 40})), y = b.tensor(DType::f32, {290, 40});
   b.op("aten._softmax.default", {x, b.integer(-1), b.boolean(false), y});
   b.output(y);
-  const auto values = noise(u64(290) * 40);
+  const auto values = noise(290 * 40);
   const auto actual = GraphRun(b, small).first({floats({290, 40}, values)});
   std::vector<f64> expected;
   for (u32 row = 0; row < 290; ++row) {
