@@ -262,9 +262,11 @@ Result<Renderer::Flow> Renderer::execute(const Scoped& s) {
 }
 
 Value Renderer::macro_here(const MacroDefinition& definition) {
-  Scope& here = *scope_;
-  for (Scope* scope = &here; scope && !scope->captured; scope = scope->outer) scope->captured = true;
-  return Value(static_cast<Object*>(create<MacroObject>(definition, here)));
+  for (Scope* scope = scope_; !scope->captured; scope = scope->outer) {
+    scope->captured = true;
+    if (!scope->outer) break;
+  }
+  return Value(static_cast<Object*>(create<MacroObject>(definition, *scope_)));
 }
 
 Result<Renderer::Flow> Renderer::execute(const Macro& s) {
