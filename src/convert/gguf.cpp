@@ -178,6 +178,7 @@ Result<Shape> read_shape(Cursor& cursor) {
 // No two tensors have a byte in common.
 Status check_apart(const std::vector<GgufTensor>& tensors) {
   std::vector<const GgufTensor*> order;
+  order.reserve(tensors.size());
   for (const GgufTensor& tensor : tensors) order.push_back(&tensor);
   std::ranges::stable_sort(order, {}, [](const GgufTensor* tensor) { return tensor->data.offset; });
   for (size_t i = 1; i < order.size(); ++i)

@@ -18,7 +18,7 @@ Result<DataLocation> locate(const format::GraphConstant& constant, DataLocation 
 Result<Value> build_tensor(const format::GraphTensor& tensor, Graph& graph, const format::DelegateGraph& file,
                            DataLocation blob, const FindData& find) {
   Tensor out{tensor.dtype, tensor.shape, {}};
-  if (tensor.constant < 0) return Value(std::move(out));
+  if (tensor.constant < 0) return Value(out);
   const format::GraphConstant& source = file.constants[u32(tensor.constant)];
   const std::string name = source.key.empty() ? "inline" : source.key;
   const auto frame = [&] { return str("constant ", tensor.constant, " (", name, ")"); };
@@ -33,7 +33,7 @@ Result<Value> build_tensor(const format::GraphTensor& tensor, Graph& graph, cons
   out.constant = u32(graph.constants.size());
   graph.constants.push_back(
       {*location, name, tensor.dtype == DType::f32 && source.key.starts_with(format::halves_prefix)});
-  return Value(std::move(out));
+  return Value(out);
 }
 
 // Constants reach ops through `prepack`, which for a buffer runtime is nothing: its result is the constant itself.

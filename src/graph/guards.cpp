@@ -26,6 +26,7 @@ Status check_guards(const LoadedGraph& loaded, const WorkingMemory& memory) {
   if (c.guards.empty()) return {};
   gpu::Device& device = loaded.context->device();
   std::vector<gpu::Copy> copies;
+  copies.reserve(c.guards.size());
   std::vector<std::byte> found(c.guards.size() * guard_bytes);
   TRY(const auto buffer, device.create_buffer(found.size(), gpu::BufferUse::readback, "guards"));
   for (size_t i = 0; i < c.guards.size(); ++i)

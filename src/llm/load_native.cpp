@@ -24,7 +24,7 @@ std::string_view as_text(Bytes bytes) { return {reinterpret_cast<const char*>(by
 std::optional<fs::path> find_beside(const fs::path& file, std::initializer_list<const char*> names) {
   std::error_code ignored;
   for (const char* name : names)
-    if (const fs::path path = file.parent_path() / name; fs::is_regular_file(path, ignored)) return path;
+    if (fs::path path = file.parent_path() / name; fs::is_regular_file(path, ignored)) return path;
   return std::nullopt;
 }
 
@@ -99,7 +99,7 @@ Result<std::optional<ChatTemplate>> Sources::chat_template() const {
 }  // namespace
 
 Result<LanguageModel> LanguageModel::load(const std::string& path, LanguageModelOptions options) {
-  TRY(Program program, Program::load(path, options.load));
+  TRY(Program program, Program::load(path, std::move(options.load)));
   const Sources sources{program, os::path(path), options};
   TRY(auto tokenizer, sources.tokenizer());
   TRY(auto chat_template, sources.chat_template());

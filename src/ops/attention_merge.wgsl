@@ -2,23 +2,7 @@
 // eight groups of threads share out the splits, eight at a time, whose loads are all under way before the first is used; then
 // the groups are joined. Loops count to constants or to p.rounds.
 //! ends
-//! use grid attention_join
-struct Params {
-  rows: u32,     // batch · heads · queries
-  chunks: u32,   // of a value
-  splits: u32,
-  heads: u32,
-  queries: u32,
-  batch_stride: u32,
-  head_stride: u32,
-  query_stride: u32,
-  dim: u32,      // of a value
-  rounds: u32,   // of 64 splits
-  quiet: u32,    // 1: a query that sees no key has zeros as its answer, else NaN
-}
-@group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> records: array<vec4f>;
-@group(0) @binding(2) var<storage, read_write> y: array<y_store>;
+//! use grid merge attention_join
 const HEADS = 1u;
 const AT_ONCE = 8u;
 

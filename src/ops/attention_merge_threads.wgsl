@@ -1,23 +1,6 @@
 // Puts the splits of attention together where barriers are dear: one thread per four elements of a (batch, head, query) walks
 // its splits, twice.
-//! use grid
-struct Params {
-  rows: u32,     // batch · heads · queries
-  chunks: u32,   // of a value
-  splits: u32,
-  heads: u32,
-  queries: u32,
-  batch_stride: u32,
-  head_stride: u32,
-  query_stride: u32,
-  dim: u32,      // of a value
-  rounds: u32,   // not used
-  quiet: u32,    // 1: a query that sees no key has zeros as its answer, else NaN
-}
-@group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> records: array<vec4f>;
-@group(0) @binding(2) var<storage, read_write> y: array<y_store>;
-
+//! use grid merge
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) wid: vec3u, @builtin(num_workgroups) nwg: vec3u, @builtin(local_invocation_index) lid: u32) {
   let index = group_index(wid, nwg) * 64u + lid;

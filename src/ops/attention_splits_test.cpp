@@ -31,9 +31,9 @@ struct Constants {
   explicit Constants(const Case& c)
       : keys(noise(c.cache().numel(), 1)),
         values(noise(c.cache().numel(), 2)),
-        cosines(noise(capacity * width(c), 3)),
-        sines(noise(capacity * width(c), 4)),
-        scales(noise(c.depth() / group * columns, 5)),
+        cosines(noise(u64(capacity) * width(c), 3)),
+        sines(noise(u64(capacity) * width(c), 4)),
+        scales(noise(u64(c.depth()) / group * columns, 5)),
         residual(c.has_residual ? noise(columns, 6) : std::vector<f32>(columns)) {
     for (auto* cache : {&keys, &values})
       for (f32& v : *cache) v = half_to_float(float_to_half(v));
@@ -48,6 +48,7 @@ GraphBuilder decoder(const Case& c, const Constants& constants) {
   const auto cache = [&](const std::vector<f32>& values) {
     if (!c.f16_caches) return b.constant<f32>(DType::f32, c.cache(), values);
     std::vector<u16> halves;
+    halves.reserve(values.size());
     for (f32 v : values) halves.push_back(float_to_half(v));
     return b.constant<u16>(DType::f16, c.cache(), halves);
   };
@@ -145,7 +146,7 @@ struct Talk {
     const u32 width = Constants::width(c);
     for (const auto* table : {&constants.cosines, &constants.sines})
       if (c.interleaved) {
-        const auto row = table->begin() + std::ptrdiff_t(position * width);
+        const auto row = table->begin() + std::ptrdiff_t(position) * width;
         inputs.push_back(floats({1, width}, {row, row + width}));
       }
     views.assign(inputs.begin(), inputs.end());
@@ -218,10 +219,12 @@ TEST(AttentionSplits, AreJoinedByAttentionInABatch) {
   const Case c{.heads = 8, .has_residual = false};
   Program program = load(c);
   std::vector<Talk> talks;
+  talks.reserve(2);
   for (u32 i = 0; i < 2; ++i) talks.emplace_back(c, *program.method());
   Batch batch = *program.batch();
   for (const std::array<u32, 2> positions : {std::array{0u, 1u}, {5u, 300u}}) {
     std::vector<Batch::Lane> lanes;
+    lanes.reserve(2);
     for (u32 i = 0; i < 2; ++i)
       lanes.push_back({.method = &talks[i].method, .inputs = talks[i].inputs_at(positions[i])});
     ASSERT_TRUE(batch.begin(lanes).has_value());

@@ -178,8 +178,8 @@ TEST(SdpaWithKvCache, RunsWithoutBatch) {
   GraphRun run(with_cache({3, 4, 6}, {3, 2, 6}, {8, 2, 6}, 0, false));
   std::vector<f32> k, v;
   for (const auto& [count, start] : {std::pair{3u, 0u}, {1u, 3u}, {2u, 4u}}) {
-    const auto q = noise(count * 24, count), new_k = noise(count * 12, 10 + count),
-               new_v = noise(count * 12, 20 + count);
+    const auto q = noise(u64(count) * 24, count), new_k = noise(u64(count) * 12, 10 + count),
+               new_v = noise(u64(count) * 12, 20 + count);
     k.insert(k.end(), new_k.begin(), new_k.end());
     v.insert(v.end(), new_v.begin(), new_v.end());
     const auto actual = run.first(

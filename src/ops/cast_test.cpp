@@ -24,6 +24,7 @@ std::vector<To> cast(const Tensor& x, DType to) {
 
 std::vector<f32> from_half(const std::vector<u16>& halves) {
   std::vector<f32> out;
+  out.reserve(halves.size());
   for (u16 h : halves) out.push_back(half_to_float(h));
   return out;
 }

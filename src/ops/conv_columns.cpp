@@ -29,7 +29,7 @@ bool fits(Plan& op, const Conv& conv, const TensorArg& x, bool unfold) {
     const f64 size = max[max.rank() - 1 - i];
     quads *= (size + 2 * f64(pads[i])) / std::max(size, 1.0);
   }
-  const u64 quad_bytes = 4 * size_of(x.dtype());
+  const u64 quad_bytes = u64(4) * size_of(x.dtype());
   return quads * f64(quad_bytes) <= f64(most_bytes) && quads <= f64(op.rows_per_binding(quad_bytes));
 }
 

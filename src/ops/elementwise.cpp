@@ -148,8 +148,8 @@ Status generate(Plan& op, const TensorArg& y, std::string_view expression, Scala
 // pteron.elementwise(a, …, out), made by passes/elementwise_chains.cpp, which generates the function `fused`.
 static Status fused(Plan& op) {
   static constexpr std::string_view calls[] = {"fused(a)", "fused(a, b)", "fused(a, b, c)", "fused(a, b, c, d)"};
-  std::array<TensorArg, max_inputs> inputs;
-  u32 count = 0;
+  std::array<TensorArg, max_inputs> inputs{op.tensor(0)};
+  u32 count = 1;
   while (count < max_inputs && !op.is_null(count)) inputs[count] = op.tensor(count), ++count;
   return arithmetic(op, std::span(inputs).first(count), op.last_output(), calls[count - 1], {.functions = op.code()});
 }

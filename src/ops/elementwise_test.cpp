@@ -17,6 +17,7 @@ GraphBuilder graph(const std::string& op, const std::vector<Tensor>& inputs, DTy
                    const std::vector<format::GraphValue>& extra = {}) {
   GraphBuilder b;
   std::vector<u32> args;
+  args.reserve(inputs.size());
   for (const Tensor& t : inputs) args.push_back(b.input(b.tensor(t.dtype(), t.shape())));
   for (const auto& value : extra) args.push_back(b.value(value));
   args.push_back(b.output(b.tensor(result, shape)));
@@ -146,7 +147,11 @@ TEST(Elementwise, NanStaysNan) {
 TEST(Elementwise, AnglesMayBeHuge) {
   std::vector<f32> angles{99999.0f, 100000.0f, 8388608.0f,    -8388608.0f,
                           1.5e10f,  -3.3e25f,  5.3193926e37f, 3.4028235e38f};
-  for (f32 a = 90000; std::isfinite(a); a *= -1.37f) angles.push_back(a);
+  f32 angle = 90000;
+  while (std::isfinite(angle)) {
+    angles.push_back(angle);
+    angle *= -1.37f;
+  }
   const Shape shape{u32(angles.size())};
   const Tensor x = tensor_of<f32>(DType::f32, shape, angles);
   const auto sines = apply<f32>("aten.sin.default", {x}, DType::f32);
@@ -340,7 +345,7 @@ TEST(Elementwise, RefusesNumbersThatAByteCannotHold) {
 // torch gives another type then, or refuses it.
 TEST(Elementwise, RefusesNumbersThatIntegersAreNot) {
   const Tensor i = tensor_of<i32>(DType::i32, {3}, {-5, 0, 7}), b = tensor_of<u8>(DType::boolean, {3}, {0, 1, 1});
-  const auto error = [&](const char* op, const Tensor& x, std::vector<format::GraphValue> extra) {
+  const auto error = [&](const char* op, const Tensor& x, const std::vector<format::GraphValue>& extra) {
     return error_of(graph(op, {x}, x.dtype(), {3}, extra), {x});
   };
   for (const char* op : {"aten.add.Scalar", "aten.mul.Scalar", "aten.remainder.Scalar", "aten.bitwise_or.Scalar"})

@@ -11,6 +11,7 @@ GraphBuilder graph(const std::string& op, DType dtype, const Shape& shape,
                    const std::vector<format::GraphValue>& values) {
   GraphBuilder b;
   std::vector<u32> args;
+  args.reserve(values.size());
   for (const auto& value : values) args.push_back(b.value(value));
   for (int i = 0; i < 4; ++i) args.push_back(b.null());
   args.push_back(b.output(b.tensor(dtype, shape)));

@@ -161,12 +161,12 @@ bool takes_int8(Plan& op, const Q4Linear& l) {
 }
 
 Status run_int8(Plan& op, const Q4Linear& l, const Q4Rows& x) {
-  const u32 depth = depth_of(l), rows = rows_of(l), blocks = ceil_div(depth, block_size);
+  const u32 depth = depth_of(l), blocks = ceil_div(depth, block_size), count = rows_of(l) * blocks;
   const u32 most_rows = u32(l.x.max().numel() / depth);
   const Operand bytes = op.scratch(u64(most_rows) * blocks * block_bytes);
   const Spec spec = Spec().bind_array("x", x_words(x.dtype)).bind_array("y", "vec4u", gpu::BindingKind::read_write);
-  TRY_DO(op.dispatch({kernels::quantize_activations, spec}, {x.data, bytes},
-                     ActivationParams{rows * blocks, blocks, depth / 4}, one_thread_per(rows * blocks, 64)));
+  TRY_DO(op.dispatch({kernels::quantize_activations, spec}, {x.data, bytes}, ActivationParams{count, blocks, depth / 4},
+                     one_thread_per(count, 64)));
   const auto [size, at_once] = tile_rows(l, blocks);
   return run_strips(op, l, {bytes, DType::i8}, kernels::linear_q4_int8,
                     Spec().num("SIZE", size).num("UNROLL", 1).num("ROWS", 8).num("AT_ONCE", at_once), 8);

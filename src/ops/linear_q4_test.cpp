@@ -66,7 +66,8 @@ struct Layer {
   std::vector<f64> expected() const {
     std::vector<f64> out;
     for (u32 r = 0; r < rows; ++r) {
-      std::vector<f64> row(x.begin() + r * c.depth, x.begin() + (r + 1) * c.depth);
+      const auto begin = x.begin() + std::ptrdiff_t(r) * c.depth;
+      std::vector<f64> row(begin, begin + c.depth);
       f64 squares = 0;
       for (f64 v : row) squares += v * v;
       for (u32 k = 0; c.norm && k < c.depth; ++k) row[k] *= norm[k] / std::sqrt(squares / c.depth + 1e-5);

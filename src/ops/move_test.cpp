@@ -65,8 +65,10 @@ TEST(Move, RowsOfWholeQuadsFromAnyOffset) {
         run(graph("aten.slice_copy.Tensor", DType::f32, {3, 13}, {3, 8}, {i64(1), start, start + 8, i64(1)}),
             {counting<f32>(DType::f32, {3, 13})});
     ASSERT_EQ(outputs.size(), 1u);
-    for (u32 i = 0; i < 24; ++i)
-      EXPECT_EQ(outputs[0].as<f32>()[i], f32(i / 8 * 13 + start + i % 8)) << start << " " << i;
+    for (u32 i = 0; i < 24; ++i) {
+      const i64 row = i / 8, column = start + i % 8;
+      EXPECT_EQ(outputs[0].as<f32>()[i], f32(row * 13 + column)) << start << " " << i;
+    }
   }
 }
 
@@ -174,6 +176,7 @@ TEST(Split, ManyPartsOfAShapeThatChanges) {
     GraphBuilder b;
     const u32 x = b.input(b.tensor(DType::f32, {5, parts}), true), y = b.tensor(DType::f32, {5, parts});
     std::vector<u32> results;
+    results.reserve(parts);
     for (u32 i = 0; i < parts; ++i) results.push_back(b.tensor(DType::f32, unbinds ? Shape{5} : Shape{5, 1}));
     if (unbinds)
       b.op("aten.unbind_copy.int", {x, b.integer(1), b.list(results)});
@@ -196,7 +199,7 @@ TEST(Split, ManyPartsOfAShapeThatChanges) {
       auto outputs = method->execute({given});
       ASSERT_TRUE(outputs.has_value()) << outputs.error().to_string();
       std::vector<f32> expected = values<f32>(given);
-      for (u32 row = 0; row < rows; ++row) std::reverse(&expected[row * parts], &expected[row * parts] + parts);
+      for (auto row = expected.begin(); row != expected.end(); row += parts) std::reverse(row, row + parts);
       EXPECT_EQ(values<f32>((*outputs)[0]), expected) << rows;
     }
     EXPECT_EQ(method->stats().late_pipelines, 0u);
@@ -204,7 +207,7 @@ TEST(Split, ManyPartsOfAShapeThatChanges) {
 }
 
 TEST(Split, RefusesPartsThatDontAddUp) {
-  const auto parts = [](Ints sizes) {
+  const auto parts = [](const Ints& sizes) {
     GraphBuilder b;
     const u32 x = b.input(b.tensor(DType::f32, {5}));
     std::vector<u32> ys;
@@ -239,7 +242,7 @@ TEST(Pad, SevenAxes) {
     std::array<u32, 7> at{};
     for (u32 d = 7, rest = i; d-- > 0; rest /= out[d]) at[d] = rest % out[d];
     for (u32 d = 0; d < 7; ++d) {
-      const i64 c = i64(at[d]) - pads[2 * (6 - d)];
+      const i64 c = i64(at[d]) - pads[size_t(6 - d) * 2];
       inside = inside && c >= 0 && c < in[d];
       from = from * in[d] + c;
     }

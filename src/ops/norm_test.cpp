@@ -29,7 +29,7 @@ TEST(LayerNorm, GivesMeanAndReciprocalDeviation) {
   GraphRun run(build({.dynamic = true}));
   for (u32 rows : {2u, 1u, 2u}) {
     std::vector<f32> x{1, 2, 3, 5, 5, 8};
-    x.resize(3 * rows);
+    x.resize(size_t(rows) * 3);
     const auto outputs = run({floats({rows, 3}, x)});
     ASSERT_EQ(run.error(), "");
     EXPECT_TRUE(outputs[1].shape() == (Shape{rows, 1}));
@@ -104,15 +104,15 @@ GraphBuilder rms_norm(const Shape& x, u32 weights) {
 
 TEST(RmsNorm, HandlesMoreRowsThanAGridHasWorkgroups) {
   constexpr u32 rows = 70001;
-  std::vector<f32> x(2 * rows);
-  for (u32 row = 0; row < rows; ++row) x[2 * row] = x[2 * row + 1] = f32(row % 7 + 1);
+  std::vector<f32> x(size_t(rows) * 2);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = f32(i / 2 % 7 + 1);
   for (f32 v : GraphRun(rms_norm({rows, 2}, 2)).first({floats({rows, 2}, x)})) ASSERT_NEAR(v, 3, 1e-5);
 }
 
 TEST(RmsNorm, OfWholeRowsIsTheSameOnGpus) {
   for (const u32 width : {128u, 132u, 576u, 1032u, 8192u, 8196u}) {
     constexpr u32 rows = 3;
-    const std::vector<f32> x = noise(rows * width);
+    const std::vector<f32> x = noise(u64(rows) * width);
     std::vector<f64> expected;
     for (u32 row = 0; row < rows; ++row) {
       f64 squares = 0;

@@ -4,7 +4,7 @@
 namespace pteron::test {
 namespace {
 
-GraphBuilder pad(const std::string& op, const Shape& x, const Shape& y, std::vector<i64> margins) {
+GraphBuilder pad(const std::string& op, const Shape& x, const Shape& y, const std::vector<i64>& margins) {
   GraphBuilder b;
   const u32 in = b.input(b.tensor(DType::f32, x)), out = b.tensor(DType::f32, y);
   b.op(op, {in, b.ints(margins), out});
@@ -13,8 +13,8 @@ GraphBuilder pad(const std::string& op, const Shape& x, const Shape& y, std::vec
 }
 
 TEST(Margins, RejectWhatCanNotBeMirrored) {
-  const auto error = [](const std::string& op, const Shape& x, std::vector<i64> margins) {
-    return load_error(pad(op, x, {1, 9}, std::move(margins)));
+  const auto error = [](const std::string& op, const Shape& x, const std::vector<i64>& margins) {
+    return load_error(pad(op, x, {1, 9}, margins));
   };
   EXPECT_NE(error("aten.reflection_pad1d.default", {1, 3}, {3, 0}).find("margins of 3 mirror more than axis 1"),
             std::string::npos);

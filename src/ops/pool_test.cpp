@@ -67,8 +67,8 @@ TEST(Pool, TakesWindowsThatSoftwareAdaptersWouldCutShort) {
   EXPECT_NE(GraphRun(max_pool(pool), software).error().find("a window of 1 x 300 x 300 elements is too large"),
             std::string::npos);
   EXPECT_EQ(GraphRun(max_pool(pool), device_of_type(gpu::AdapterType::discrete)).error(), "");
-  std::vector<f32> x(300 * 300, 0);
-  x[0] = x[299 * 300] = x.back() = 30000;
+  std::vector<f32> x(pool.x.numel(), 0);
+  x[0] = x[x.size() - 300] = x.back() = 30000;
   for (const auto type : {gpu::AdapterType::cpu, gpu::AdapterType::discrete})
     EXPECT_EQ(GraphRun(avg_pool(pool), device_of_type(type)).first({floats({1, 300, 300}, x)}), (std::vector<f32>{1}));
 }

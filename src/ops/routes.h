@@ -13,7 +13,7 @@ struct Work {
   bool fixed = false;  // depth and columns never vary
 };
 
-struct Route {
+struct Route {  // NOLINT(clang-analyzer-optin.performance.Padding): the order in which a line of the table is read
   std::string_view family, name;
   enum Adapter : u8 { any, cpu, gpu } adapter = any;
   bool subgroups = false;           // the device must have them

@@ -73,7 +73,7 @@ TEST_P(RowRoutes, AddAMillionElementsToFiveDigits) {
 TEST_P(RowRoutes, FollowRowsThatShrinkToOneElementAndGrowBack) {
   GraphRun mean(reduction("aten.mean.dim", {3, 200}, {3}, {1}), on());
   for (u32 length : {200u, 1u, 65u, 200u, 3u}) {
-    const auto x = noise(3 * length, length);
+    const auto x = noise(u64(length) * 3, length);
     std::vector<f64> expected;
     for (u32 row = 0; row < 3; ++row) {
       f64 total = 0;
@@ -89,7 +89,7 @@ TEST_P(RowRoutes, ReduceAxesThatLieApart) {
   GraphRun largest(reduction("aten.amax.default", {5, 2, 9, 3, 7}, {2, 3}, {0, 2, 4}), on());
   for (const Shape& shape : {Shape{5, 2, 9, 3, 7}, Shape{2, 2, 1, 3, 5}, Shape{5, 1, 9, 2, 7}}) {
     const auto x = noise(shape.numel());
-    std::vector<f64> expected(shape[1] * shape[3], -1);
+    std::vector<f64> expected(size_t(shape[1]) * shape[3], -1);
     for (u32 i = 0; i < x.size(); ++i) {
       const u32 d = i / shape[4] % shape[3], b = i / (shape[2] * shape[3] * shape[4]) % shape[1];
       f64& best = expected[b * shape[3] + d];

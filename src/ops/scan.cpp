@@ -30,7 +30,7 @@ Status scan_axis(Plan& op) {
   if (y.numel() == 0) return {};
   const Results results(op, y);
   const auto rows_of = [&](const Shape& shape) {
-    return ScanRows{shape.product(0, axis), u32(shape.dim(i32(axis))), u32(shape.product(axis + 1, shape.rank()))};
+    return ScanRows{shape.product(0, axis), shape.dim(i32(axis)), u32(shape.product(axis + 1, shape.rank()))};
   };
   TRY_DO(scan(op, x, results.operand(), results.dtype(), rows_of(x.shape()), rows_of(x.max()), product));
   return results.finish(op);

@@ -123,7 +123,10 @@ TEST(Index, TakesTheShapeOfItsIndices) {
       run(b, {counting<f32>(DType::f32, {2, 3, 4}), tensor_of<i32>(DType::i32, {2, 2}, {2, 0, -1, 1})});
   ASSERT_EQ(outputs.size(), 1u);
   const u32 rows[] = {2, 0, 2, 1};
-  for (u32 i = 0; i < 32; ++i) EXPECT_EQ(outputs[0].as<f32>()[i], f32(i / 16 * 12 + rows[i / 4 % 4] * 4 + i % 4)) << i;
+  for (u32 i = 0; i < 32; ++i) {
+    const u32 from = i / 16 * 12 + rows[i / 4 % 4] * 4 + i % 4;
+    EXPECT_EQ(outputs[0].as<f32>()[i], f32(from)) << i;
+  }
 }
 
 TEST(Index, OfSeveralAxesNamesTheOneThatIsWrong) {

@@ -8,6 +8,7 @@ namespace pteron {
 Result<std::vector<AdapterDescription>> Device::list() {
   TRY(const auto infos, gpu::list_adapters());
   std::vector<AdapterDescription> out;
+  out.reserve(infos.size());
   for (const gpu::DeviceInfo& info : infos) out.push_back(describe_adapter(info));
   return out;
 }

@@ -26,7 +26,7 @@ bool reads(const format::Instruction& instruction, u32 value) {
 }  // namespace
 
 Result<std::unique_ptr<Method::Impl>> Method::Impl::create(std::shared_ptr<const void> keep_alive,
-                                                           std::shared_ptr<LoadedMethod> loaded) {
+                                                           const std::shared_ptr<LoadedMethod>& loaded) {
   auto self = std::make_unique<Impl>();
   self->keep_alive_ = std::move(keep_alive);
   self->loaded_ = loaded;

@@ -16,7 +16,7 @@ DelegateReport describe_plan(const graph::CompiledGraph& compiled);
 
 struct Method::Impl {
   static Result<std::unique_ptr<Impl>> create(std::shared_ptr<const void> keep_alive,
-                                              std::shared_ptr<LoadedMethod> loaded);
+                                              const std::shared_ptr<LoadedMethod>& loaded);
   Result<std::unique_ptr<Impl>> clone() const;
 
   Status begin(std::span<const TensorView> inputs, const OutputSet& wanted);

@@ -11,6 +11,7 @@ Result<OpenFiles> open_files(std::shared_ptr<format::DataSource> program, const 
     out.sources.push_back(std::move(source));
   }
   std::vector<u64> sizes;
+  sizes.reserve(out.sources.size());
   for (const auto& source : out.sources) sizes.push_back(source->size());
   Opening opening(sizes);
   std::vector<std::byte> buffer;

@@ -65,6 +65,7 @@ std::vector<const TensorSpec*> inputs_of(const MethodSpec& method, const KernelC
 
 std::string form_of(const std::vector<const TensorSpec*>& inputs) {
   std::vector<std::string> out;
+  out.reserve(inputs.size());
   for (const TensorSpec* t : inputs) out.push_back(str(format::scalar_type_name(t->scalar_type), " ", t->shape));
   return join(out);
 }

@@ -97,7 +97,7 @@ Result<Method> Program::method(std::string_view name, const MethodOptions& optio
   const size_t loaded_before = impl_->loaded.size();
   auto method = [&]() -> Result<std::unique_ptr<Method::Impl>> {
     TRY(auto loaded, impl_->load(*spec, options));
-    return Method::Impl::create(impl_, std::move(loaded));
+    return Method::Impl::create(impl_, loaded);
   }();
   // Weights that nobody got a method for take no memory.
   if (!method) impl_->loaded.resize(loaded_before);

@@ -46,9 +46,11 @@ Array attention(const Step& step, const Array& q, const Array& k, const Array& v
         [&](u32 c, u32 d) { return c < step.before ? cache.v[c * width + d] : fresh.v[(c - step.before) * width + d]; };
   };
   Array y(q.shape);
-  for (u32 i = 0; i < step.tokens * heads; ++i)
-    attend(std::span(q.v).subspan(i * width, width), step.before + i / heads + 1, part(k), part(v),
-           std::span(y.v).subspan(i * width, width));
+  for (u32 i = 0; i < step.tokens * heads; ++i) {
+    const size_t at = size_t(i) * width;
+    attend(std::span(q.v).subspan(at, width), step.before + i / heads + 1, part(k), part(v),
+           std::span(y.v).subspan(at, width));
+  }
   return y;
 }
 
@@ -112,7 +114,8 @@ void plain(Trials& trials) {
     const auto of = [head = i / 5](const Array& a) {
       return [&a, head](u32 c, u32 d) { return a.at({0, head, c, d}); };
     };
-    attend(std::span(q.v).subspan(i * 6, 6), 9, of(k), of(v), std::span(y.v).subspan(i * 6, 6));
+    const size_t at = size_t(i) * 6;
+    attend(std::span(q.v).subspan(at, 6), 9, of(k), of(v), std::span(y.v).subspan(at, 6));
   }
   t.op("et_vk.sdpa.default", {t.give(q), t.give(k), t.give(v), t.null(), t.null(), t.expect(y)});
 }

@@ -110,7 +110,7 @@ void sample(Trials& trials) {
   const Array x = random({1, 2, 5, 4}), grid = random({1, 3, 3, 2}, -1.2, 1.2);
   Array y({1, 2, 3, 3});
   for (u32 c = 0; c < 2; ++c)
-    for (u32 i = 0; i < 9; ++i) {
+    for (size_t i = 0; i < 9; ++i) {
       const f64 column = std::clamp((grid.v[2 * i] + 1) / 2 * 3, 0.0, 3.0);
       const f64 row = std::clamp((grid.v[2 * i + 1] + 1) / 2 * 4, 0.0, 4.0);
       const u32 r0 = u32(row), c0 = u32(column), r1 = std::min(r0 + 1, 4u), c1 = std::min(c0 + 1, 3u);
@@ -126,8 +126,9 @@ void priors(Trials& trials) {
   Trial& t = trials.emplace_back("grid_priors", 0);
   Array y({6, 2});
   for (u32 i = 0; i < 6; ++i) {
-    y.at({i, 0}) = (i % 3 + 0.5) * 8;
-    y.at({i, 1}) = (i / 3 + 0.5) * 8;
+    const u32 row = i / 3, column = i % 3;
+    y.at({i, 0}) = (column + 0.5) * 8;
+    y.at({i, 1}) = (row + 0.5) * 8;
   }
   const u32 in = t.give(random({1, 4, 2, 3}));
   t.op("et_vk.grid_priors.default", {in, t.integer(8), t.number(0.5), t.expect(y)});

@@ -69,7 +69,7 @@ void Server::on_request(http::Request request, std::shared_ptr<http::Reply> repl
     metrics_.count_request(Service::name_of(shared->path), ended.status());
     if (options_.access_log) log_access(*shared, ended.status(), time.count());
   };
-  workers_->add([this, shared, reply] { service_->handle(*shared, reply); });
+  workers_->add([this, shared, reply = std::move(reply)] { service_->handle(*shared, reply); });
 }
 
 void Server::forget_old_models() { scheduler_->forget_old_models(); }

@@ -62,7 +62,7 @@ std::string Service::name_of(const std::string& path) {
   return std::ranges::find(routes(), path, &Route::path) != routes().end() ? path : "other";
 }
 
-void Service::handle(const http::Request& request, std::shared_ptr<http::Reply> reply) {
+void Service::handle(const http::Request& request, const std::shared_ptr<http::Reply>& reply) {
   try {
     allow_origin(request, *reply);
     if (request.method == "OPTIONS") return reply->send({.status = 204});

@@ -20,7 +20,7 @@ class Service {
       : models_(models), scheduler_(scheduler), metrics_(metrics), options_(std::move(options)) {}
 
   // Answers now or later; on any thread.
-  void handle(const http::Request& request, std::shared_ptr<http::Reply> reply);
+  void handle(const http::Request& request, const std::shared_ptr<http::Reply>& reply);
   // The path if there is something, else "other": what is counted must not grow with what clients make up.
   static std::string name_of(const std::string& path);
   std::function<u32()> connections = [] { return 0u; };

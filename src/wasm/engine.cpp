@@ -33,7 +33,8 @@ f64 number(const Json& json, const char* name, f64 otherwise) {
 bool flag(const Json& json, const char* name, bool otherwise) { return json[name].flag(otherwise); }
 
 std::string text(const Json& json, const char* name, std::string otherwise) {
-  return json[name].text() ? *json[name].text() : otherwise;
+  if (const std::string* given = json[name].text()) return *given;
+  return otherwise;
 }
 
 PTERON_EXPORT(pteron_allocate) void* allocate(u32 bytes) { return std::malloc(bytes); }

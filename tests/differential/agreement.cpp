@@ -217,7 +217,7 @@ class Comparison {
       return str("the reference refuses it: ", e.what());
     }
     const EngineRun run = run_engine(program_, sample_, way);
-    const std::string problem = difference(run, expected_, sample_.may_be_refused);
+    std::string problem = difference(run, expected_, sample_.may_be_refused);
     if (problem.empty() || sure_) return problem;
     // A step that jumps at a value, such as rounding, may have been missed by few runs.
     expected_ = expect(program_, sample_, many_runs);

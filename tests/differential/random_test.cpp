@@ -23,7 +23,7 @@ void report(u64 seed, const Choices& choices, const std::string& problem) {
   const Sample whole = sample_of(choices.made());
   const std::vector<Way> all = ways(u32(seed));
   const auto way = std::ranges::find_if(all, [&](const Way& w) { return !disagreement(whole, w).empty(); });
-  if (way == all.end()) return void(ADD_FAILURE() << "seed " << seed << ", but not each time: " << problem);
+  if (way == all.end()) return ADD_FAILURE() << "seed " << seed << ", but not each time: " << problem;
   const auto fails = [&](const Sample& s) { return !disagreement(s, *way).empty(); };
   const Sample sample = sample_of(shrink(choices.made(), fails, shrink_tries));
   ADD_FAILURE() << "seed " << seed << ": " << problem << "\nat its simplest: " << disagreement(sample, *way) << "\n"

@@ -21,9 +21,11 @@ class Lanes {
   std::vector<Floats> step() {
     std::vector<Floats> out;
     std::vector<Tensor> inputs;
+    inputs.reserve(count);
     for (u32 i = 0; i < count; ++i) inputs.push_back(tensor_of<f32>(DType::f32, {1}, {f32(10 * i + 1)}));
     const std::vector<TensorView> views(inputs.begin(), inputs.end());
     std::vector<Batch::Lane> lanes;
+    lanes.reserve(count);
     for (u32 i = 0; i < count; ++i) lanes.push_back({&methods_[i], std::span(&views[i], 1)});
     const Status begun = batch_->begin(lanes);
     if (!begun) return ADD_FAILURE() << begun.error().to_string(), out;

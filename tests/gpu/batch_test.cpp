@@ -183,12 +183,15 @@ TEST(Batch, AKernelsComplaintIsItsLanesAlone) {
   auto program = *Program::load(b.program(), options);
   auto batch = *program.batch();
   std::vector<Method> methods;
+  methods.reserve(3);
   for (u32 i = 0; i < 3; ++i) methods.push_back(*program.method());
   for (const i64 middle : {7, 1}) {  // 14 is too much; then all goes on
     const i64 indices[] = {2, middle, 4};
     std::vector<TensorView> inputs;
     std::vector<Batch::Lane> lanes;
+    inputs.reserve(3);
     for (u32 i = 0; i < 3; ++i) inputs.push_back({DType::i64, Shape{1, 1}, std::as_bytes(std::span(&indices[i], 1))});
+    lanes.reserve(3);
     for (u32 i = 0; i < 3; ++i) lanes.push_back({&methods[i], std::span(&inputs[i], 1)});
     ASSERT_TRUE(batch.begin(lanes).has_value());
     ASSERT_TRUE(batch.finish().has_value());
@@ -204,6 +207,7 @@ TEST(Batch, SteadyStepsAllocateAndCreateNothing) {
   Llama llama;
   Talks talks(llama, 4);
   std::vector<Batch::Lane> lanes;
+  lanes.reserve(4);
   for (size_t i = 0; i < 4; ++i) lanes.push_back(talks[i].lane());
   const auto step = [&] {
     const bool well = talks.batch().begin(lanes).has_value() && talks.batch().finish().has_value();
@@ -279,6 +283,7 @@ TEST(Batch, StepsOfSeveralTokensRunTogetherToo) {
   Talks talks(llama, 2);
   const std::vector<i64> texts[] = {{5, 6, 7}, {8, 9, 10}};
   std::vector<std::array<TensorView, 2>> inputs;
+  inputs.reserve(2);
   for (size_t i = 0; i < 2; ++i)
     inputs.push_back({TensorView{DType::i64, Shape{1, 3}, std::as_bytes(std::span(texts[i]))},
                       TensorView{DType::i64, Shape{1}, std::as_bytes(std::span(&talks[i].position, 1))}});

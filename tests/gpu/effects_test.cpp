@@ -164,7 +164,7 @@ TEST(Effects, SiblingsAreNotJoinedOverAnUpdateOfTheirInput) {
 void requantize(GraphBuilder& b, u32 latent, u32 scales, u32 weights) {
   b.op("et_vk.q4gsw_requant.default", {latent, scales, b.integer(depth), weights});
 }
-Tensor latent(f32 weight) { return floats({columns, depth}, Floats(columns * depth, weight)); }
+Tensor latent(f32 weight) { return floats({columns, depth}, Floats(size_t(columns) * depth, weight)); }
 
 TEST(Effects, ALinearSeesWeightsThatAreWrittenInPlace) {
   GraphBuilder b;

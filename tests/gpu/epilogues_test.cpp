@@ -51,7 +51,7 @@ TEST(Epilogues, OfEveryRowAgreeWithTheLogits) {
     EXPECT_EQ((*outputs)[4].shape(), Shape{length});
     EXPECT_EQ((*outputs)[5].shape(), Shape{1});
     for (u32 row = 0; row < length; ++row) {
-      const auto values = logits.subspan(row * vocabulary, vocabulary);
+      const auto values = logits.subspan(size_t(row) * vocabulary, vocabulary);
       const auto order = best_first(values);
       EXPECT_EQ((*outputs)[1].as<i32>()[row], order[0]) << row;
       for (u32 i = 0; i < k; ++i) {

@@ -75,7 +75,7 @@ INSTANTIATE_TEST_SUITE_P(Attention, F16CacheOnRoute, testing::Values("group", "t
 
 TEST(F16Cache, TakesHalfTheMemoryAndCanBeRewound) {
   if (!device().adapter().f16) return;
-  const Device gpu = device();
+  const Device& gpu = device();
   const auto path = (data_folder() / "llama_tiny" / "rope_llama" / "model.pte").string();
   const auto whole = inspect(path, {}, &gpu), half = inspect(path, with_half_caches(), &gpu);
   ASSERT_TRUE(whole.has_value() && half.has_value());

@@ -34,8 +34,8 @@ std::vector<f32> numbers(size_t count, u32 seed) {
 // A 4-bit linear with group size 32, and plain loops for it.
 struct Linear {
   u32 rows, depth, columns, groups = (depth + 31) / 32;
-  std::vector<u8> bytes = std::vector<u8>(columns * depth / 2);
-  std::vector<f32> scales = std::vector<f32>(groups * columns);
+  std::vector<u8> bytes = std::vector<u8>(size_t(columns) * depth / 2);
+  std::vector<f32> scales = std::vector<f32>(size_t(groups) * columns);
 
   Linear(u32 rows_, u32 depth_, u32 columns_) : rows(rows_), depth(depth_), columns(columns_) {
     const auto random = numbers(bytes.size() + scales.size(), depth);
@@ -87,7 +87,7 @@ TEST(FastMath, AProductIsAsCloseAsHalfAStepOfEightBits) {
   for (const auto& [rows, depth, columns] :
        {std::array{9u, 32u, 4u}, {37u, 72u, 41u}, {64u, 576u, 96u}, {200u, 8u, 130u}}) {
     const Linear linear(rows, depth, columns);
-    auto x = numbers(rows * depth, rows);
+    auto x = numbers(size_t(rows) * depth, rows);
     for (u32 k = 0; k < depth; ++k) x[k] = 0, x[depth + k] *= 1e-30f, x[2 * depth + k] *= 1e30f;
     linear.expect_within_half_a_step(x, linear.run(x, with_fast_math()));
   }

@@ -53,7 +53,9 @@ Result<Output> load(Subject& s) {
 }
 
 Action step(std::vector<i64> tokens, i64 position) {
-  return {"step", [=](Subject& s) { return bytes_of(Llama::step(*s.method, tokens, position)); }};
+  return {"step", [tokens = std::move(tokens), position](Subject& s) {
+            return bytes_of(Llama::step(*s.method, tokens, position));
+          }};
 }
 
 Result<Output> step_together(Subject& s) {

@@ -14,7 +14,10 @@ std::vector<f32> first_rows(i64 count) {
   std::iota(out.begin(), out.end(), f32(1));
   return out;
 }
-f32 sum_of_rows(i64 count) { return f32(count * (count + 1) / 2); }
+f32 sum_of_rows(i64 count) {
+  const i64 sum = count * (count + 1) / 2;
+  return f32(sum);
+}
 
 // Outputs: optionally table[:position], whose shape follows the position, and its sum, whose shape does not.
 GraphBuilder prefix_of_table(bool gives_rows) {

@@ -41,7 +41,7 @@ TEST(Grid, MoreThan65535RowsAreFolded) {
   auto method = program.method();
   ASSERT_TRUE(method.has_value()) << method.error().to_string();
   Tensor input(DType::f32, {rows, 2});
-  for (u32 i = 0; i < rows; ++i) input.as<f32>()[2 * i] = input.as<f32>()[2 * i + 1] = f32(i + 1);
+  for (size_t i = 0; i < rows; ++i) input.as<f32>()[2 * i] = input.as<f32>()[2 * i + 1] = f32(i + 1);
   auto outputs = method->execute({input});
   ASSERT_TRUE(outputs.has_value());
   for (u32 i = 0; i < 2 * rows; ++i) ASSERT_NEAR((*outputs)[0].as<f32>()[i], 1, 1e-5) << i;

@@ -74,7 +74,7 @@ std::vector<f32> first(Result<Method>& method, const std::vector<Tensor>& given)
   return values<f32>((*outputs)[0]);
 }
 
-const Tensor x1234 = floats({4}, {1, 2, 3, 4});
+Tensor x1234() { return floats({4}, {1, 2, 3, 4}); }
 
 // What was moved used to be a view of memory that the next result of another size took away.
 TEST(MethodValues, WhatIsMovedStaysWhenItsSourceGrows) {
@@ -96,7 +96,7 @@ TEST(MethodValues, WhatIsMovedFromAnInputIsNoViewOfIt) {
       {tensor({4}), tensor({4}), nines({4})}, {0}, {1}, {DelegateCall{0, {2, 1}}, MoveCall{0, 2}}, {doubling({4})}};
   auto method = draft.method();
   ASSERT_TRUE(method.has_value()) << method.error().to_string();
-  EXPECT_EQ(first(method, {x1234}), (std::vector<f32>{18, 18, 18, 18}));
+  EXPECT_EQ(first(method, {x1234()}), (std::vector<f32>{18, 18, 18, 18}));
   EXPECT_EQ(first(method, {floats({4}, {5, 6, 7, 8})}), (std::vector<f32>{2, 4, 6, 8}));
 }
 
@@ -105,15 +105,15 @@ TEST(MethodValues, WrittenConstantsAreResetClonedAndSaved) {
   const Draft draft{{tensor({4}), nines({4})}, {0}, {1}, {DelegateCall{0, {1, 1}}}, {doubling({4})}};
   auto method = draft.method();
   ASSERT_TRUE(method.has_value()) << method.error().to_string();
-  EXPECT_EQ(first(method, {x1234})[0], 18);
+  EXPECT_EQ(first(method, {x1234()})[0], 18);
   auto clone = method->clone();
   const auto kept = method->save_state(0);
-  EXPECT_EQ(first(method, {x1234})[0], 36);
-  EXPECT_EQ(first(clone, {x1234})[0], 36);
+  EXPECT_EQ(first(method, {x1234()})[0], 36);
+  EXPECT_EQ(first(clone, {x1234()})[0], 36);
   ASSERT_TRUE(method->reset().has_value());
-  EXPECT_EQ(first(method, {x1234})[0], 18);
+  EXPECT_EQ(first(method, {x1234()})[0], 18);
   ASSERT_TRUE(method->restore_state(0, *kept).has_value());
-  EXPECT_EQ(first(method, {x1234})[0], 36);
+  EXPECT_EQ(first(method, {x1234()})[0], 36);
 }
 
 TEST(MethodValues, CopiesAreOfTheTypeAndShapeThatTheFileSays) {
@@ -122,7 +122,7 @@ TEST(MethodValues, CopiesAreOfTheTypeAndShapeThatTheFileSays) {
   };
   auto method = copied(tensor({4})).method();
   ASSERT_TRUE(method.has_value()) << method.error().to_string();
-  EXPECT_EQ(first(method, {x1234}), (std::vector<f32>{1, 2, 3, 4}));
+  EXPECT_EQ(first(method, {x1234()}), (std::vector<f32>{1, 2, 3, 4}));
   EXPECT_MENTIONS(copied(tensor({1})).error({floats({1}, {5})}), "aten::copy_ of [1] into [4]");
   EXPECT_MENTIONS(copied(tensor({8})).error({Tensor(DType::f32, {8})}), "aten::copy_ of [8] into [4]");
   EXPECT_MENTIONS(copied(tensor({4}, DType::i32)).error({Tensor(DType::i32, {4})}), "value 1 becomes int32 [4]");
@@ -130,7 +130,7 @@ TEST(MethodValues, CopiesAreOfTheTypeAndShapeThatTheFileSays) {
 
 TEST(MethodValues, ResultsAreOfTheShapeThatTheFileSays) {
   const Draft draft{{tensor({4}), tensor({3})}, {0}, {1}, {DelegateCall{0, {0, 1}}}, {doubling({4})}};
-  EXPECT_EQ(draft.error({x1234}), "value 1 becomes float32 [4], but the file says float32 [3]");
+  EXPECT_EQ(draft.error({x1234()}), "value 1 becomes float32 [4], but the file says float32 [3]");
 }
 
 // A number that a value was before is no longer there when it is overwritten.
@@ -150,9 +150,9 @@ TEST(MethodValues, ANumberDoesNotOutliveItsValue) {
 
 TEST(MethodValues, OnlyTensorsAndNumbersAreInputsAndOutputs) {
   for (const format::ProgramValue& other : {format::ProgramValue("x"), format::ProgramValue(format::IndexList{{1}})}) {
-    EXPECT_MENTIONS((Draft{{other, tensor({4})}, {1}, {0}, {}, {}}.error({x1234})),
+    EXPECT_MENTIONS((Draft{{other, tensor({4})}, {1}, {0}, {}, {}}.error({x1234()})),
                     "output 0 is neither a tensor nor a number");
-    EXPECT_MENTIONS((Draft{{other, tensor({4})}, {0}, {0}, {}, {}}.error({x1234})),
+    EXPECT_MENTIONS((Draft{{other, tensor({4})}, {0}, {0}, {}, {}}.error({x1234()})),
                     "input 0 is neither a tensor nor a number");
     EXPECT_MENTIONS((Draft{{other, tensor({4})}, {}, {1}, {DelegateCall{0, {0, 1}}}, {doubling({4})}}.error()),
                     "delegate 0 reads value 0, which nothing has produced");

@@ -65,6 +65,7 @@ TEST(ThreadsOfAModel, TokenizersTemplatesAndGrammarsAreShared) {
   const auto form = ChatTemplate::parse(std::string(std::istreambuf_iterator(source), {}));
   const Grammar grammar = *Grammar::json();
   std::vector<std::string> vocabulary;
+  vocabulary.reserve(tokenizer.vocab_size());
   for (u32 id = 0; id < tokenizer.vocab_size(); ++id) vocabulary.push_back(tokenizer.bytes(id));
   const TokenTrie trie = *TokenTrie::build(vocabulary, tokenizer.end_tokens());
   const auto work = [&] {

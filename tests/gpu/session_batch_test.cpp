@@ -12,6 +12,7 @@ namespace {
 
 std::vector<u32> prompt(u32 seed, u32 size) {
   std::vector<u32> out;
+  out.reserve(size);
   for (u32 i = 0; i < size; ++i) out.push_back((seed * 37 + i * 11) % 250);
   return out;
 }
@@ -122,6 +123,7 @@ TEST(SessionBatch, CachesGrowEachForItself) {
   auto batch = *model.batch();
   const auto text = [&](u32 size) {
     std::vector<u32> out;
+    out.reserve(size);
     for (u32 i = 0; i < size; ++i) out.push_back((i * i + 1) % 5);
     return out;
   };

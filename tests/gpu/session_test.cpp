@@ -8,7 +8,7 @@
 namespace pteron::test {
 namespace {
 
-std::vector<u32> some_text(size_t count, u32 seed = 0) {
+std::vector<u32> some_text(size_t count, size_t seed = 0) {
   std::vector<u32> out(count);
   for (size_t i = 0; i < count; ++i) out[i] = u32((i * 37 + 11 + seed * 101) % 512);
   return out;
@@ -44,7 +44,7 @@ TEST(ModelInfo, ProgramsThatAreNoLanguageModelsAreRefusedWithTheReason) {
   const ValueInfo tokens{true, DType::i64, Shape{1, 8}, true}, position{true, DType::i64, Shape{1}, false},
       logits{true, DType::f32, Shape{1, 100}, false};
   EXPECT_TRUE(ModelInfo::read({"forward", {tokens, position}, {logits}}, none).has_value());
-  const auto refused = [&](MethodInfo method, const char* why) {
+  const auto refused = [&](const MethodInfo& method, const char* why) {
     const auto info = ModelInfo::read(method, none);
     ASSERT_FALSE(info.has_value());
     EXPECT_NE(info.error().message.find(why), std::string::npos) << info.error().message;
@@ -66,8 +66,8 @@ TEST(Session, PromptsBeyondARunAreReadInPieces) {
   auto program = *Program::load(data_folder() / "llama_tiny" / "rope_llama" / "model.pte", options);
   Session pieces(*program.method("forward", info->method_options()), info), whole = *model.session();
   for (size_t length : {16, 17, 33, 100}) {
-    ASSERT_EQ(error_of(pieces.replace(some_text(length, u32(length)))), "");
-    ASSERT_EQ(error_of(whole.replace(some_text(length, u32(length)))), "");
+    ASSERT_EQ(error_of(pieces.replace(some_text(length, length))), "");
+    ASSERT_EQ(error_of(whole.replace(some_text(length, length))), "");
     expect_close(logits_of(pieces), logits_of(whole));
   }
   ASSERT_EQ(error_of(whole.replace(some_text(128))), "");  // one more than the program takes at once

@@ -137,8 +137,10 @@ TEST(Speculation, AnswersThatShareASubmitDraftNothing) {
   SessionBatch batch = *model.batch();
   std::vector<Session> sessions;
   std::vector<Generation> answers;
+  sessions.reserve(2);
   for (u32 i = 0; i < 2; ++i) sessions.push_back(*model.session());
   const GenerationOptions options{.max_tokens = 40, .ignore_end = true, .speculate = true};
+  answers.reserve(2);
   for (u32 i = 0; i < 2; ++i) answers.push_back(*Generation::start(model, sessions[i], prompt(i, 20), options));
   // One is alone for a while, so that it has tokens ready when the other joins.
   while (answers[0].ready() == 0 && !answers[0].done()) ASSERT_EQ(error_of(answers[0].next()), "");

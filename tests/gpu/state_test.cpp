@@ -81,7 +81,7 @@ TEST(State, AnInPlaceUpdateKeepsItsResultBetweenCallsAndResets) {
   auto method = program.method();
   ASSERT_TRUE(method.has_value()) << method.error().to_string();
   const Tensor input = tensor_of<f32>(DType::f32, {3}, {10, 10, 10});
-  const auto expect = [&](std::vector<f32> want) {
+  const auto expect = [&](const std::vector<f32>& want) {
     auto outputs = method->execute({input});
     ASSERT_TRUE(outputs.has_value()) << outputs.error().to_string();
     EXPECT_EQ(std::vector<f32>((*outputs)[0].as<f32>().begin(), (*outputs)[0].as<f32>().end()), want);

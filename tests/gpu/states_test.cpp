@@ -56,6 +56,7 @@ TEST(States, ConversationsThatTakeTurnsDoNotSeeEachOther) {
   constexpr u32 count = 3, turns = 6;
   Llama llama;
   std::vector<Method> methods;
+  methods.reserve(count);
   for (u32 i = 0; i < count; ++i) methods.push_back(*llama.program->method("forward"));
   std::vector<std::vector<f32>> last(count);
   for (u32 i = 0; i < count; ++i) (void)logits(methods[i], tokens(i, 3 + 5 * i), 0);
@@ -74,6 +75,7 @@ TEST(States, ASteadyRoundOfConversationsAllocatesAndCreatesNothing) {
   constexpr i64 count = 4;
   Llama llama;
   std::vector<Method> methods;
+  methods.reserve(count);
   for (i64 i = 0; i < count; ++i) methods.push_back(*llama.program->method("forward"));
   const auto round = [&](i64 turn) {
     bool well = true;

@@ -225,9 +225,9 @@ TEST(LiveShapes, ResidualAddFollowsEitherOperandInAnyOrder) {
     auto method = program.method();
     ASSERT_TRUE(method.has_value()) << method.error().to_string();
     for (u32 live : {6, 1, 4, 6}) {
-      auto outputs = method->execute({tensor_of<f32>(DType::f32, {1, live, 2}, std::vector<f32>(2 * live, 0))});
+      auto outputs = method->execute({tensor_of<f32>(DType::f32, {1, live, 2}, std::vector<f32>(size_t(live) * 2, 0))});
       ASSERT_TRUE(outputs.has_value());
-      EXPECT_EQ(floats((*outputs)[0]), std::vector<f32>(2 * live, 0.5f));
+      EXPECT_EQ(floats((*outputs)[0]), std::vector<f32>(size_t(live) * 2, 0.5f));
     }
   }
 }

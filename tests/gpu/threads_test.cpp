@@ -217,21 +217,24 @@ TEST_P(Threads, BatchesRunBesideEachOtherAndTheirMethodsBetweenSteps) {
   on_threads(2, [&](u32 t) -> std::string {
     auto batch = llama.program->batch();
     std::vector<Method> methods;
+    methods.reserve(3);
     for (u32 i = 0; i < 3; ++i) methods.push_back(*llama.program->method());
     for (i64 turn = 0; turn < turns; ++turn) {
       const i64 token = 7 + turn, position = 2 * turn;
       const TensorView inputs[] = {{DType::i64, Shape{1, 1}, std::as_bytes(std::span(&token, 1))},
                                    {DType::i64, Shape{1}, std::as_bytes(std::span(&position, 1))}};
       std::vector<Batch::Lane> lanes;
+      lanes.reserve(methods.size());
       for (Method& method : methods) lanes.push_back({.method = &method, .inputs = inputs});
       if (const Status begun = batch->begin(lanes); !begun) return begun.error().to_string();
       if (const auto finished = batch->finish(); !finished) return finished.error().to_string();
       std::string problem;
-      std::jthread([&] {  // joined at once
+      std::jthread elsewhere([&] {
         for (Method& method : methods)
           if (const auto outputs = Llama::step(method, {11 + turn}, position + 1); !outputs)
             problem = outputs.error().to_string();
       });
+      elsewhere.join();
       if (!problem.empty()) return problem;
     }
     const std::span<const f32> logits = methods[2].outputs()[0].as<f32>();

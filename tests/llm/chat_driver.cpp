@@ -196,10 +196,13 @@ class Driver {
 
 }  // namespace
 
-int main() {
+int main() try {
   Driver driver;
   for (std::string line; std::getline(std::cin, line);) {
     const json request = json::parse(line);
     std::cout << driver.answer(request).dump(-1, ' ', false, json::error_handler_t::replace) << '\n' << std::flush;
   }
+} catch (const std::exception& e) {
+  std::cerr << e.what() << '\n';
+  return 1;
 }

@@ -20,7 +20,7 @@ TEST_F(SmolLm2, StaysSmall) {
 // Planes, scales and minima take the room on the GPU that they have in the GGUF file, and the head has the table of the
 // embedding.
 TEST_F(SmolLm2, WeightsAreAsCompactAsTheFile) {
-  const Device gpu = device();
+  const Device& gpu = device();
   const auto planned = inspect(program(), {}, &gpu);
   ASSERT_TRUE(planned.has_value()) << planned.error().to_string();
   const u64 weights = planned->methods[0].delegates[0].memory.weights;

@@ -81,11 +81,9 @@ static void programs_run(const char* data) {
 static void* read_all(const char* name, size_t* size) {
   FILE* in = fopen(name, "rb");
   if (!in) return NULL;
-  fseek(in, 0, SEEK_END);
-  *size = (size_t)ftell(in);
-  rewind(in);
-  void* bytes = malloc(*size);
-  *size = fread(bytes, 1, *size, in);
+  const long end = fseek(in, 0, SEEK_END) == 0 ? ftell(in) : -1;
+  void* bytes = end >= 0 && fseek(in, 0, SEEK_SET) == 0 ? malloc((size_t)end) : NULL;
+  *size = bytes ? fread(bytes, 1, (size_t)end, in) : 0;
   fclose(in);
   return bytes;
 }

@@ -16,6 +16,7 @@ void keep(et_timestamp_t, et_pal_log_level_t level, const char*, const char*, si
   if (level == kError && std::string_view(message).starts_with("pteron: ")) log_lines.emplace_back(message);
 }
 
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): tests that can't listen need not run
 [[maybe_unused]] const bool listening =
     executorch::runtime::register_pal(executorch::runtime::PalImpl::create(keep, __FILE__));
 

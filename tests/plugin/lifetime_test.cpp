@@ -9,7 +9,8 @@
 namespace pteron::test {
 namespace {
 
-const std::vector<float> numbers = {1, 2, 3, 4}, doubled = {2, 4, 6, 8};
+std::vector<float> numbers() { return {1, 2, 3, 4}; }
+std::vector<float> doubled() { return {2, 4, 6, 8}; }
 
 std::unique_ptr<Hosted> doubling_program() { return std::make_unique<Hosted>(program_with(doubling().blob())); }
 
@@ -19,14 +20,15 @@ TEST(PluginLifetime, LoadsOnOneThreadAndRunsOnAnother) {
   std::thread([&] { loaded = program->operator->()->load_method("forward"); }).join();
   ASSERT_EQ(loaded, EtError::Ok);
   std::vector<float> result;
-  std::thread([&] { result = run(*program, numbers); }).join();
-  EXPECT_EQ(result, doubled);
+  std::thread([&] { result = run(*program, numbers()); }).join();
+  EXPECT_EQ(result, doubled());
   std::thread([&] { program.reset(); }).join();
 }
 
 TEST(PluginLifetime, TwoModulesRunAtOnce) {
   std::vector<std::thread> threads;
   std::vector<u32> right(3);
+  threads.reserve(right.size());
   for (u32& count : right)
     threads.emplace_back([&count] {
       auto program = doubling_program();
@@ -41,11 +43,11 @@ TEST(PluginLifetime, AnyOrderOfDestructionWorks) {
   std::vector<std::unique_ptr<Hosted>> programs;
   for (u32 i = 0; i < 4; ++i) {
     programs.push_back(doubling_program());
-    ASSERT_EQ(run(*programs.back(), numbers), doubled);
+    ASSERT_EQ(run(*programs.back(), numbers()), doubled());
   }
   for (const u32 gone : {1, 3, 0}) {
     programs[gone].reset();
-    EXPECT_EQ(run(*programs[2], numbers), doubled);
+    EXPECT_EQ(run(*programs[2], numbers()), doubled());
   }
 }
 
@@ -57,7 +59,7 @@ TEST(PluginLifetime, AFailedLoadLeavesNothingBehind) {
     EXPECT_NE(broken->load_method("forward"), EtError::Ok);
   }
   auto program = doubling_program();
-  EXPECT_EQ(run(*program, numbers), doubled);
+  EXPECT_EQ(run(*program, numbers()), doubled());
 }
 
 }  // namespace

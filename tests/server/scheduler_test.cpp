@@ -66,6 +66,7 @@ class SchedulerTest : public testing::Test {
   }
   static std::vector<u32> count_up(u32 first, u32 size) {
     std::vector<u32> out;
+    out.reserve(size);
     for (u32 i = 0; i < size; ++i) out.push_back(first + i);
     return out;
   }
@@ -125,6 +126,7 @@ TEST_F(SchedulerTest, JobsWithTheSamePromptReadItOnce) {
   Scheduler scheduler(models, metrics, {.chunk = 16});
   std::vector<std::shared_ptr<Watcher>> watchers;
   std::vector<Job> jobs;
+  jobs.reserve(3);
   for (int i = 0; i < 3; ++i) jobs.push_back(job(watchers.emplace_back(std::make_shared<Watcher>()), count_up(3, 90)));
   ASSERT_TRUE(scheduler.submit(std::move(jobs)));
   for (const auto& watcher : watchers) {

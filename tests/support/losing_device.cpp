@@ -13,6 +13,8 @@ volatile std::sig_atomic_t lose = 0;
 
 }  // namespace
 
+// The linker's names for --wrap.
+// NOLINTBEGIN(bugprone-reserved-identifier)
 extern "C" {
 
 WGPUCommandEncoder __real_wgpuDeviceCreateCommandEncoder(WGPUDevice device,
@@ -26,3 +28,4 @@ WGPUCommandEncoder __wrap_wgpuDeviceCreateCommandEncoder(WGPUDevice device,
   return __real_wgpuDeviceCreateCommandEncoder(device, descriptor);
 }
 }
+// NOLINTEND(bugprone-reserved-identifier)

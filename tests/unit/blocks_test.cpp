@@ -78,7 +78,8 @@ f64 exhaustive_error(std::span<const f32> numbers) {
   f64 best = INFINITY;
   std::vector<i8> q(numbers.size());
   for (f64 sign : {-1.0, 1.0})
-    for (f64 at = 4; at < 14; at += 0.01) {
+    for (int hundredths = 400; hundredths < 1400; ++hundredths) {
+      const f64 at = hundredths / 100.0;
       f64 wq = 0, qq = 0;
       for (size_t i = 0; i < numbers.size(); ++i) {
         q[i] = i8(std::clamp(std::nearbyint(numbers[i] * sign * at / extreme), -8.0, 7.0));

@@ -45,12 +45,12 @@ TEST(Npy, RefusesShapesThatWrap) {
   const auto file = to_npy(Tensor(DType::f32, Shape{3, 4}));
   const auto place = std::ranges::search(file, std::as_bytes(std::span(good)));
   ASSERT_EQ(place.size(), good.size());
-  for (std::string shape : {"4294967296", "2147483648, 2147483648, 4", "65536,65536,65536,65536", "-1", "3, -4",
+  for (const char* sizes : {"4294967296", "2147483648, 2147483648, 4", "65536,65536,65536,65536", "-1", "3, -4",
                             "18446744073709551617", "1,1,1,1,1,1,1,1,12", "(3, 4)"}) {
     auto broken = file;
     const auto at =
         broken.erase(broken.begin() + (place.begin() - file.begin()), broken.begin() + (place.end() - file.begin()));
-    shape = "'shape': (" + shape + "), ";
+    const std::string shape = std::string("'shape': (") + sizes + "), ";
     const auto text = std::as_bytes(std::span(shape));
     broken.insert(at, text.begin(), text.end());
     const u16 header = u16(file.size() - 10 - 48 + shape.size() - good.size());

@@ -50,10 +50,13 @@ class Planned {
   Planner planner_;
 };
 
-std::vector<f32> zeros(16, 0);
+const std::vector<f32>& zeros() {
+  static const std::vector<f32> all(16, 0);
+  return all;
+}
 
 HostInput rows(u32 count) {
-  return {DType::f32, Shape{count, 2}, std::as_bytes(std::span(zeros)).first(count * 2 * sizeof(f32)), {}};
+  return {DType::f32, Shape{count, 2}, std::as_bytes(std::span(zeros())).first(size_t(count) * 2 * sizeof(f32)), {}};
 }
 HostInput number(const i64& value) { return {DType::i64, Shape{1}, std::as_bytes(std::span(&value, 1)), {}}; }
 
@@ -64,7 +67,7 @@ GraphBuilder some_rows(bool plus_table) {
   b.op("aten.relu.default", {x, y});
   u32 result = y;
   if (plus_table) {
-    const u32 table = b.constant<f32>(DType::f32, {8, 2}, zeros);
+    const u32 table = b.constant<f32>(DType::f32, {8, 2}, zeros());
     result = b.tensor(DType::f32, {8, 2});
     b.op("aten.add.Tensor", {y, table, b.integer(1), result});
   }
@@ -85,7 +88,7 @@ GraphBuilder cached() {
   b.output(y);
   return b;
 }
-HostInput four() { return {DType::f32, Shape{1, 1, 1, 4}, std::as_bytes(std::span(zeros)).first(16), {}}; }
+HostInput four() { return {DType::f32, Shape{1, 1, 1, 4}, std::as_bytes(std::span(zeros())).first(16), {}}; }
 
 TEST(Planner, PlansAgainOnlyWhatChanged) {
   Planned planner(some_rows(false));

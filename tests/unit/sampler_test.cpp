@@ -39,6 +39,7 @@ TEST(Sampler, SameSeedGivesTheSameTokensForEver) {
   auto sampler = make(options);
   const f32 logits[] = {0.5f, 1.5f, -0.25f, 1, 0, 2, -3, 0.75f};
   std::vector<u32> tokens;
+  tokens.reserve(12);
   for (int i = 0; i < 12; ++i) tokens.push_back(sampler.sample(logits)->token);
   EXPECT_EQ(tokens, (std::vector<u32>{3, 5, 5, 5, 5, 7, 5, 7, 5, 1, 5, 1}));
   EXPECT_EQ(sampling::portable_uniform(42, 0), 0x1.7bae644c5fd6dp-1);
@@ -46,9 +47,11 @@ TEST(Sampler, SameSeedGivesTheSameTokensForEver) {
 }
 
 TEST(Sampler, ExponentialIsWithinAUnitOfTheLastPlace) {
-  for (f64 x = 0; x > -700; x -= 0.37) {
+  f64 x = 0;
+  while (x > -700) {
     const f64 exact = std::exp(x);
     EXPECT_NEAR(sampling::portable_exp(x), exact, exact * 3e-16) << x;
+    x -= 0.37;
   }
   EXPECT_EQ(sampling::portable_exp(-1e9), 0);
   EXPECT_EQ(sampling::portable_exp(0), 1);

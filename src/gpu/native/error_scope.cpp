@@ -14,8 +14,7 @@ struct Caught {
 
 Caught pop_one(WGPUDevice device) {
   Caught caught;
-  WGPUPopErrorScopeCallbackInfo info{};
-  info.mode = WGPUCallbackMode_AllowSpontaneous;
+  WGPUPopErrorScopeCallbackInfo info{.mode = WGPUCallbackMode_AllowSpontaneous};
   info.userdata1 = &caught;
   info.callback = [](WGPUPopErrorScopeStatus status, WGPUErrorType type, WGPUStringView message, void* user, void*) {
     if (status != WGPUPopErrorScopeStatus_Success) return;

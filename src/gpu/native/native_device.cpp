@@ -19,9 +19,13 @@ Objects objects_of(const Device& device) { return static_cast<const native::Nati
 namespace native {
 namespace {
 
-WGPUBuffer buffer_of(Id id) { return reinterpret_cast<WGPUBuffer>(id); }
-WGPUBindGroup bind_group_of(Id id) { return reinterpret_cast<WGPUBindGroup>(id); }
-WGPUCommandBuffer commands_of(Id id) { return reinterpret_cast<WGPUCommandBuffer>(id); }
+template <class Object>
+Object* at(Id id) {
+  return reinterpret_cast<Object*>(id);  // NOLINT(performance-no-int-to-ptr): the port names objects by numbers
+}
+WGPUBuffer buffer_of(Id id) { return at<WGPUBufferImpl>(id); }
+WGPUBindGroup bind_group_of(Id id) { return at<WGPUBindGroupImpl>(id); }
+WGPUCommandBuffer commands_of(Id id) { return at<WGPUCommandBufferImpl>(id); }
 
 constexpr size_t max_bindings = 16;
 
@@ -90,8 +94,7 @@ Result<std::shared_ptr<Device>> NativeDevice::open(WGPUInstance instance, WGPUAd
     WGPUDevice device = nullptr;
     std::string message;
   } answer;
-  WGPURequestDeviceCallbackInfo callback{};
-  callback.mode = WGPUCallbackMode_AllowSpontaneous;
+  WGPURequestDeviceCallbackInfo callback{.mode = WGPUCallbackMode_AllowSpontaneous};
   callback.userdata1 = &answer;
   callback.callback = [](WGPURequestDeviceStatus, WGPUDevice device, WGPUStringView message, void* user, void*) {
     *static_cast<Answer*>(user) = {device, text(message)};
@@ -209,7 +212,7 @@ Result<Pipeline> NativeDevice::compile_now(const PipelineSpec& spec) {
 }
 
 void NativeDevice::destroy_pipeline(Id id) {
-  const std::unique_ptr<PipelineObject> object(reinterpret_cast<PipelineObject*>(id));
+  const std::unique_ptr<PipelineObject> object(at<PipelineObject>(id));
   wgpuComputePipelineRelease(object->pipeline);
   wgpuBindGroupLayoutRelease(object->layout);
 }
@@ -226,7 +229,7 @@ Result<Id> NativeDevice::make_bind_group(Id pipeline, std::span<const BindingRan
   }
   WGPUBindGroupDescriptor descriptor = WGPU_BIND_GROUP_DESCRIPTOR_INIT;
   descriptor.label = view(label);
-  descriptor.layout = reinterpret_cast<PipelineObject*>(pipeline)->layout;
+  descriptor.layout = at<PipelineObject>(pipeline)->layout;
   descriptor.entries = entries.data();
   descriptor.entryCount = bindings.size();
   ErrorScope scope(device_);
@@ -263,7 +266,7 @@ void NativeDevice::encode_dispatches(WGPUCommandEncoder encoder, const Submissio
       current = 0;
     }
     if (dispatch.pipeline != current) {
-      wgpuComputePassEncoderSetPipeline(pass, reinterpret_cast<PipelineObject*>(dispatch.pipeline)->pipeline);
+      wgpuComputePassEncoderSetPipeline(pass, at<PipelineObject>(dispatch.pipeline)->pipeline);
       current = dispatch.pipeline;
     }
     wgpuComputePassEncoderSetBindGroup(pass, 0, bind_group_of(dispatch.bind_group), 1, &dispatch.params_offset);
@@ -362,8 +365,7 @@ void NativeDevice::start(PendingRead& read, WGPUBuffer buffer, u64 size) {
     const std::scoped_lock lock(read.mutex);
     read.done = false;
   }
-  WGPUBufferMapCallbackInfo info{};
-  info.mode = WGPUCallbackMode_AllowSpontaneous;
+  WGPUBufferMapCallbackInfo info{.mode = WGPUCallbackMode_AllowSpontaneous};
   info.userdata1 = &read;
   info.callback = [](WGPUMapAsyncStatus status, WGPUStringView message, void* user, void*) {
     static_cast<PendingRead*>(user)->finish(status, status == WGPUMapAsyncStatus_Success ? "" : text(message));

@@ -58,7 +58,7 @@ AdapterType adapter_type(WGPUAdapterType type) {
 
 DeviceInfo describe(WGPUAdapter adapter, u32 index) {
   DeviceInfo out;
-  WGPUAdapterInfo info{};
+  WGPUAdapterInfo info{.adapterType = WGPUAdapterType_Unknown};
   wgpuAdapterGetInfo(adapter, &info);
   out.adapter = {index, text(info.device), text(info.description), backend_name(info.backendType),
                  adapter_type(info.adapterType)};

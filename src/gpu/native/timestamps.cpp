@@ -18,9 +18,7 @@ Status NativeDevice::prepare_timestamps(const Submission& submission) {
   if (needed > 4096) return unsupported("profiling covers at most 2,048 dispatches, this program has ", needed / 2);
   if (needed > timestamps_.capacity) {
     release_timestamps();
-    WGPUQuerySetDescriptor set = WGPU_QUERY_SET_DESCRIPTOR_INIT;
-    set.type = WGPUQueryType_Timestamp;
-    set.count = needed;
+    const WGPUQuerySetDescriptor set{.label = WGPU_STRING_VIEW_INIT, .type = WGPUQueryType_Timestamp, .count = needed};
     WGPUBufferDescriptor buffer = WGPU_BUFFER_DESCRIPTOR_INIT;
     buffer.size = u64(needed) * sizeof(u64);
     ErrorScope scope(device_);

@@ -9,13 +9,21 @@
 #include <vector>
 
 namespace pteron::gpu::native {
+namespace {
+
+// A number that wgpu-native adds to an enum of webgpu.h.
+template <class Enum>
+Enum own(u32 number) {
+  return Enum(number);  // NOLINT(clang-analyzer-optin.core.EnumCastOutOfRange): it has 32 bits
+}
+
+}  // namespace
 
 void poll_until_idle(WGPUDevice device) { wgpuDevicePoll(device, true, nullptr); }
 
 // Without OpenGL: its compute is not WebGPU's, and looking for it prints warnings.
 WGPUInstance create_instance() {
-  WGPUInstanceExtras extras{};
-  extras.chain.sType = WGPUSType(WGPUSType_InstanceExtras);
+  WGPUInstanceExtras extras{.chain = {.sType = own<WGPUSType>(WGPUSType_InstanceExtras)}};
   extras.backends = WGPUInstanceBackend_Primary;
   WGPUInstanceDescriptor descriptor = WGPU_INSTANCE_DESCRIPTOR_INIT;
   descriptor.nextInChain = &extras.chain;
@@ -30,7 +38,7 @@ std::vector<WGPUAdapter> enumerate_adapters(WGPUInstance instance) {
   return adapters;
 }
 
-WGPUFeatureName subgroups_feature() { return WGPUFeatureName(WGPUNativeFeature_Subgroup); }
+WGPUFeatureName subgroups_feature() { return own<WGPUFeatureName>(WGPUNativeFeature_Subgroup); }
 
 WGPUShaderModule create_shader_module(WGPUDevice device, const WGPUShaderModuleDescriptor& descriptor, bool loops_end) {
   if (!loops_end) return wgpuDeviceCreateShaderModule(device, &descriptor);

@@ -129,6 +129,7 @@ Machine::SetId Machine::begin_work(SetId keep) {
   for (size_t id = 1; id < old.size(); ++id)
     if (needed[id]) renumbered[id] = push(old[id].state, renumbered[old[id].below]);
   std::vector<StackId> stacks;
+  stacks.reserve(tops.size());
   for (StackId id : tops) stacks.push_back(renumbered[id]);
   std::ranges::sort(stacks);
   return number_of(std::move(stacks), accepts);

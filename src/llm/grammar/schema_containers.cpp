@@ -114,6 +114,7 @@ Status SchemaCompiler::write_object(StateId from, StateId to, const Json& schema
   }
   if (members.others) {
     std::vector<std::string> names;
+    names.reserve(members.named.size());
     for (const auto& member : members.named) names.push_back(member.name);
     const StateId name = builder_.state(), colon = builder_.state();
     builder_.jump(fresh, name);

@@ -121,11 +121,11 @@ std::optional<std::string> format_pattern(std::string_view format) {
   const std::string year = "([1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])";
   const std::string fourth = "(0[48]|[2468][048]|[13579][26])";  // two digits that 4 divides, but 00
   const std::string leap = "([0-9]{2}" + fourth + "|" + fourth + "00)";
-  const std::string date = "(" + year +
-                           "-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|"
-                           "02-(0[1-9]|1[0-9]|2[0-8]))|" +
-                           leap + "-02-29)";
-  const std::string time = "([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]+)?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])";
+  std::string date = "(" + year +
+                     "-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|"
+                     "02-(0[1-9]|1[0-9]|2[0-8]))|" +
+                     leap + "-02-29)";
+  std::string time = "([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]+)?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])";
   if (format == "date") return date;
   if (format == "time") return time;
   if (format == "date-time") return date + "T" + time;

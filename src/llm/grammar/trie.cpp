@@ -41,12 +41,12 @@ Result<Trie> Trie::build(std::span<const std::string> tokens, std::span<const u3
   for (u32 t = 0; t < trie.size(); ++t)
     if (!trie.bytes_of(t).empty() && !trie.is_end(t)) order.push_back(t);
   std::ranges::stable_sort(order, {}, [&](u32 t) { return trie.bytes_of(t); });
-  trie.arrange(std::move(order));
+  trie.arrange(order);
   return trie;
 }
 
 // Tokens in alphabetical order give the nodes in the order of a walk.
-void Trie::arrange(std::vector<u32> order) {
+void Trie::arrange(std::span<const u32> order) {
   std::vector<u32> path;  // nodes from the root to the last token
   const auto close = [&](size_t depth) {
     for (; path.size() > depth; path.pop_back()) nodes_[path.back()].behind = u32(nodes_.size());

@@ -38,7 +38,7 @@ class Trie {
   bool is_end(u32 token) const;
 
  private:
-  void arrange(std::vector<u32> order);
+  void arrange(std::span<const u32> order);
 
   std::vector<Node> nodes_;  // and one behind the last
   std::vector<u32> ending_;

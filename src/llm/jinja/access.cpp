@@ -128,6 +128,7 @@ Result<Value> slice(Heap& heap, const Value& object, const Value& start, const V
   if (!list || list->kind > List::range) return invalid(kind_of(object), " can't be sliced");
   TRY(const Bounds b, slice_bounds(list->items.size(), start, stop, step));
   std::vector<Value> items;
+  items.reserve(b.count);
   for (size_t i = 0; i < b.count; ++i) items.push_back(list->items[size_t(b.start + i64(i) * b.step)]);
   return list_value(heap, std::move(items), list->kind);
 }

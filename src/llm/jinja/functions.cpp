@@ -27,7 +27,7 @@ Result<Value> strftime_now(Renderer& r, Args args) {
 Result<Value> range(Renderer& r, Args args) {
   if (args.positional.empty() || args.positional.size() > 3 || !args.named.empty())
     return invalid("range() takes one to three integers");
-  i64 numbers[3];
+  i64 numbers[3] = {};
   for (size_t i = 0; i < args.positional.size(); ++i) {
     TRY(numbers[i], integer_or(&args.positional[i], 0));
   }

@@ -47,7 +47,7 @@ Result<Value> truncated(f64 real) {
 Result<Value> to_integer(Renderer&, Subject subject, Args args) {
   TRY(const auto a, take(args, {"default", "base"}));
   TRY_DO(must_be_defined(subject));
-  const Value fallback = a[0] ? *a[0] : Value(i64(0));
+  Value fallback = a[0] ? *a[0] : Value(i64(0));
   TRY(const i64 base, integer_or(a[1], 10));
   if (base < 2 || base > 36) return unsupported("a base of ", base, " is not from 2 to 36");
   if (subject.is_integral()) return Value(subject.integer());

@@ -261,18 +261,24 @@ Result<Renderer::Flow> Renderer::execute(const Scoped& s) {
   return flow;
 }
 
+Value Renderer::macro_here(const MacroDefinition& definition) {
+  for (Scope* scope = scope_; !scope->captured; scope = scope->outer) {
+    scope->captured = true;
+    if (!scope->outer) break;
+  }
+  return Value(static_cast<Object*>(create<MacroObject>(definition, *scope_)));
+}
+
 Result<Renderer::Flow> Renderer::execute(const Macro& s) {
-  for (Scope* scope = scope_; scope && !scope->captured; scope = scope->outer) scope->captured = true;
-  scope_->set(s.name, Value(static_cast<Object*>(create<MacroObject>(s.definition, *scope_))));
+  scope_->set(s.name, macro_here(s.definition));
   return Flow::next;
 }
 
 Result<Renderer::Flow> Renderer::execute(const CallBlock& s) {
-  for (Scope* scope = scope_; scope && !scope->captured; scope = scope->outer) scope->captured = true;
   const auto& call_node = std::get<Call>(s.call->node);
   TRY(const Value callee, evaluate(*call_node.callee));
   TRY(CallArguments arguments, evaluate(call_node.arguments));
-  arguments.named.emplace_back("caller", Value(static_cast<Object*>(create<MacroObject>(s.caller, *scope_))));
+  arguments.named.emplace_back("caller", macro_here(s.caller));
   TRY(const Value value, call(callee, std::move(arguments)));
   TRY(const std::string text, to_text(heap_, value));
   output_ += text;

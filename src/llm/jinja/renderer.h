@@ -145,6 +145,7 @@ class Renderer {
 
   Scope& new_scope(Scope& outer);
   void drop_scope(Scope& scope);
+  Value macro_here(const MacroDefinition& definition);
   Status enter();
 
   const Template& source_;

@@ -97,6 +97,7 @@ Result<std::vector<std::pair<Value, Value>>> keyed(Renderer& r, const std::vecto
 
 Result<Value> values_of(Renderer& r, std::vector<std::pair<Value, Value>> sorted) {
   std::vector<Value> out;
+  out.reserve(sorted.size());
   for (auto& [key, value] : sorted) out.push_back(std::move(value));
   return list_value(r.heap(), std::move(out));
 }

@@ -75,7 +75,7 @@ f64 keep_heavy(CandidateList& list, f64 minimum) {
 
 u32 draw(const CandidateList& list, f64 point) {
   f64 sum = 0;
-  const Candidate* chosen = nullptr;
+  const Candidate* chosen = list.data();
   for (const Candidate& c : list) {
     if (c.weight == 0) continue;
     chosen = &c;

@@ -49,6 +49,7 @@ Result<AddedTokens> AddedTokens::build(const Definition& definition, const Norma
     out.texts_.push_back(std::move(text));
   }
   std::vector<Trie::Entry> entries;
+  entries.reserve(out.texts_.size());
   for (u32 i = 0; i < out.texts_.size(); ++i) entries.push_back({out.texts_[i], i});
   out.trie_ = Trie::build(std::move(entries));
   if (std::ranges::any_of(out.tokens_, &AddedToken::single_word)) out.word_ = CharTable(word_characters());

@@ -77,7 +77,7 @@ void Decoding::apply(size_t step, std::string text) {
       end_bytes(step);
     }
     if (const auto* replace = std::get_if<DecodeReplace>(&s)) text = replace_all(text, replace->from, replace->to);
-    if (const auto* cut = std::get_if<DecodeStrip>(&s)) text = strip(*cut, std::move(text));
+    if (const auto* cut = std::get_if<DecodeStrip>(&s)) text = strip(*cut, text);
     if (const auto* space = std::get_if<DecodeMetaspace>(&s)) {
       const bool drop = !started_ && space->strip_first;
       text = replace_all(text, space->replacement, drop ? "" : " ");
@@ -110,10 +110,9 @@ void Decoding::end_bytes(size_t step) {
 }
 
 // Behind a fuse, what tokens give is one text: only its start is stripped.
-std::string Decoding::strip(const DecodeStrip& strip, std::string text) {
+std::string Decoding::strip(const DecodeStrip& strip, std::string_view rest) {
   const bool fused = find_step<DecodeFuse>(*steps_) < steps_->size();
   u32 start = fused ? stripped_ : 0;
-  std::string_view rest = text;
   for (; start < strip.start && rest.starts_with(strip.character); ++start) rest.remove_prefix(strip.character.size());
   if (fused) stripped_ = rest.empty() ? start : strip.start;
   for (u32 i = 0; i < strip.stop && rest.ends_with(strip.character); ++i) rest.remove_suffix(strip.character.size());

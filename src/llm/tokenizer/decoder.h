@@ -23,7 +23,7 @@ class Decoding {
   void apply(size_t step, std::string text);
   void take_bytes(size_t step, std::string_view token);
   void end_bytes(size_t step);
-  std::string strip(const DecodeStrip& strip, std::string text);
+  std::string strip(const DecodeStrip& strip, std::string_view rest);
 
   const std::vector<DecoderStep>* steps_;
   bool eager_;

@@ -37,7 +37,7 @@ Status read_unigram(const Json& json, Definition& d) {
     TRY_DO(d.vocabulary.add(d.vocabulary.size(), pair[0].string()));
     d.model.scores.push_back(pair[1].number());
   }
-  if (json["unk_id"].index()) d.model.unknown = *json["unk_id"].index();
+  if (const auto unknown = json["unk_id"].index()) d.model.unknown = unknown;
   d.model.byte_fallback = json["byte_fallback"].flag();
   return {};
 }

@@ -119,6 +119,7 @@ Result<Definition> read_tiktoken(std::string_view file) {
     if (!d.vocabulary.find(bytes_to_letters(std::string(1, char(b)))))
       return invalid("the tiktoken file has no token for byte ", b, "; it is truncated or damaged");
   std::vector<f32> scores;
+  scores.reserve(d.vocabulary.size());
   for (u32 id = 0; id < d.vocabulary.size(); ++id) scores.push_back(-f32(id));
   TRY_DO(merge_by_vocabulary(d.vocabulary, scores, d.model));
   d.model.ignore_merges = true;

@@ -53,6 +53,7 @@ Result<Definition> define(const SentencePieceModel& model) {
     if (!d.vocabulary.find_byte(u8(b))) return invalid("the token ", token_of_byte(u8(b)), " is missing");
 
   std::vector<f32> scores;
+  scores.reserve(model.pieces.size());
   for (const auto& piece : model.pieces) scores.push_back(piece.score);
   if (model.unigram)
     d.model.scores.assign(scores.begin(), scores.end());

@@ -43,7 +43,7 @@ Status Vocabulary::add(u32 id, std::string_view token) {
     return invalid("token '", token, "' has the number ", id, "; at most ", max_size, " tokens are supported");
   if (contains(id)) return invalid("number ", id, " belongs to two tokens, '", text(id), "' and '", token, "'");
   if (pool_.size() + token.size() >= nothing) return invalid("the vocabulary has more than 4 GiB of text");
-  if ((count_ + 1) * 2 > slots_.size()) grow();
+  if ((size_t(count_) + 1) * 2 > slots_.size()) grow();
   u32& slot = slot_of(token);
   if (slot != 0) return invalid("token '", token, "' has two numbers, ", slot - 1, " and ", id);
   if (id >= spans_.size()) spans_.resize(id + 1);

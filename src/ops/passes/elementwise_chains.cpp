@@ -118,8 +118,13 @@ class Fusion {
       if (parameter.kind == graph::Kind::tensor) {
         auto joined = absorbs && !is_condition ? absorb(chain, op.args[i], y) : std::nullopt;
         if (!joined && !is_f32(op.args[i])) return std::nullopt;
-        if (joined) chain = *std::move(joined);
-        last.words[tensors++] = joined ? result_name(chain.steps.size() - 1) : input_name(add_input(chain, op.args[i]));
+        std::string& word = last.words[tensors++];
+        if (joined) {
+          chain = *std::move(joined);
+          word = result_name(chain.steps.size() - 1);
+        } else {
+          word = input_name(add_input(chain, op.args[i]));
+        }
       } else {
         auto word = literal(e_, op.args[i], parameter);
         if (!word) return std::nullopt;
@@ -141,6 +146,7 @@ class Fusion {
     const Chain& front = *chains_[*producer];
     Chain out = chain;
     std::vector<std::string> inputs;
+    inputs.reserve(front.inputs.size());
     for (ValueId input : front.inputs) inputs.push_back(input_name(add_input(out, input)));
     // One place must stay for what the op that absorbs may read besides.
     if (out.inputs.size() >= max_inputs || out.steps.size() + front.steps.size() >= max_steps) return std::nullopt;

@@ -21,8 +21,9 @@ struct Q4Table {
     const auto fixed = [&](ValueId id, DType dtype) { return e.is_fixed(id) && e.tensor(id)->dtype == dtype; };
     const Shape& shape = e.tensor(weights[0])->max;
     if (shape.rank() != 2 || shape.dim(1) % 4 != 0 || shape.numel() == 0 || group <= 0) return false;
-    if (shape.dim(1) * 2 % group != 0) return false;
-    const Shape wanted{shape.dim(0), u32(shape.dim(1) * 2 / group)};
+    const i64 columns = i64(shape.dim(1)) * 2;
+    if (columns % group != 0) return false;
+    const Shape wanted{shape.dim(0), u32(columns / group)};
     if (!std::ranges::all_of(weights, [&](ValueId w) { return fixed(w, DType::u8) && e.tensor(w)->max == shape; }))
       return false;
     const auto numbers = [&](ValueId id) { return fixed(id, DType::f32) && e.tensor(id)->max == wanted; };

@@ -81,7 +81,10 @@ void CallReader::step_value(char c) {
   out += c;
   if (c == '"') quoted_ = true;
   if (c == '{' || c == '[') ++depth_;
-  if ((c == '}' || c == ']') && depth_ > 0 && --depth_ == 0) end_value();
+  if ((c == '}' || c == ']') && depth_ > 0) {
+    --depth_;
+    if (depth_ == 0) end_value();
+  }
 }
 
 void CallReader::end_value() {

@@ -86,7 +86,7 @@ class ChatChunks : public AnswerWriter {
   void ping() override { stream_.ping(); }
 
  private:
-  void send(u32 choice, Json delta, Json logprobs = {}, Json reason = {}) {
+  void send(u32 choice, const Json& delta, Json logprobs = {}, Json reason = {}) {
     Json with_role = begun_[choice] ? Json::object() : Json{{"role", "assistant"}};
     begun_[choice] = true;
     with_role.update(delta);

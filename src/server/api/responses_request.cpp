@@ -85,9 +85,9 @@ ResponsesRequest read_responses(const Json& body, const ModelTable& models) {
     refuse("text.format", "'text.format' can't be kept together with a 'tool_choice' that asks for a call");
   chat.max_tokens = fields.integer("max_output_tokens", 1, INT32_MAX);
   chat.stream = fields.boolean("stream").value_or(false);
-  const auto repeated = [&](const char* name, Json otherwise) {
+  const auto repeated = [&](const char* name, const Json& otherwise) {
     const Json* value = fields.find(name);
-    out.echo[name] = value ? *value : std::move(otherwise);
+    out.echo[name] = value ? *value : otherwise;
   };
   repeated("instructions", nullptr);
   repeated("max_output_tokens", nullptr);

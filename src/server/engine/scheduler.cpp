@@ -71,8 +71,8 @@ Status Scheduler::Active::deliver_ready(Metrics& metrics) {
 Scheduler::Scheduler(ModelTable& models, Metrics& metrics, SchedulerOptions options)
     : models_(models),
       metrics_(metrics),
-      options_(options),
-      cache_(options.kv_memory, options.disk.get()),
+      options_(std::move(options)),
+      cache_(options_.kv_memory, options_.disk.get()),
       thread_([this] { loop(); }) {}
 
 Scheduler::~Scheduler() {

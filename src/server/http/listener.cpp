@@ -34,7 +34,7 @@ Result<Listener> Listener::open(const std::string& host, u32 port) {
   Socket socket(Socket::Handle(::socket(found->ai_family, SOCK_STREAM, 0)));
   const auto handle = berkeley::Handle(socket.get());
   if (!socket || !berkeley::make_nonblocking(handle) || !berkeley::claim_address(handle) ||
-      ::bind(handle, found->ai_addr, socklen_t(found->ai_addrlen)) != 0 || ::listen(handle, 512) != 0)
+      ::bind(handle, found->ai_addr, found->ai_addrlen) != 0 || ::listen(handle, 512) != 0)
     return invalid("can't listen on ", host, " port ", port, ": ", berkeley::problem(),
                    "; is another server there? Choose another --port");
   TRY(std::string address, address_of(handle));

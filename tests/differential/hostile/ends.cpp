@@ -111,7 +111,7 @@ void Mutator::fit(Tensor& given, u32 id, bool dynamic) {
   for (size_t i = 0; fits && i < shape.rank(); ++i) fits = given.shape()[i] <= shape[i];
   if (dynamic && fits) shape = given.shape();
   if (dynamic && choices_.percent(20) && shape.rank() > 0) {
-    u32& size = shape[choices_.below(u32(shape.rank()))];
+    u32& size = shape[choices_.below(shape.rank())];
     size = std::max(size, 1u) - choices_.below(std::max(size, 1u));
   }
   if (shape.numel() > most_elements) return;

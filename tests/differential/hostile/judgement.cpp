@@ -86,6 +86,7 @@ Judgement judge(const Sample& sample, u32 variant) {
   const std::vector<std::byte> program = sample.graph.program();
   const std::vector<Way> variants = ways(variant);
   std::vector<EngineRun> runs;
+  runs.reserve(variants.size());
   for (const Way& way : variants) runs.push_back(run_engine(program, sample, way));
   for (const EngineRun& run : runs)
     if (run.internal) return {Judgement::differs, run.error};

@@ -27,7 +27,6 @@ constexpr i64 integers[] = {0,
                             -(i64(1) << 40),
                             INT64_MIN + 1};
 constexpr f64 numbers[] = {0, -0.0, NAN, INFINITY, -INFINITY, 3e38, -3e38, 0.5, 1, -1, 0x1p31, 0x1p63};
-const std::string texts[] = {"none", "tanh", "floor", "trunc", "relu", "mean", "sum", "", std::string(1000, '%')};
 constexpr u32 sizes[] = {1, 0, 2, 3, 4, 5, 7, 8, 9, 16, 33, 1u << 16, 0x7FFFFFFF, 0xFFFFFFFF};
 constexpr u32 common_sizes = 11;
 constexpr DType dtypes[] = {DType::f32, DType::i32, DType::f16, DType::boolean,
@@ -72,7 +71,11 @@ format::GraphValue Mutator::extreme() {
     case 3:
     case 4: return choices_.of(numbers);
     case 5: return std::monostate();
-    case 6: return choices_.percent(50) ? format::GraphValue(true) : format::GraphValue(choices_.of(texts));
+    case 6: {
+      static const std::string texts[] = {
+          "none", "tanh", "floor", "trunc", "relu", "mean", "sum", "", std::string(1000, '%')};
+      return choices_.percent(50) ? format::GraphValue(true) : format::GraphValue(choices_.of(texts));
+    }
     case 7: {
       const u32 length = choices_.below(10), kind = choices_.below(4);
       if (kind == 2) return std::vector<f64>(length, choices_.of(numbers));

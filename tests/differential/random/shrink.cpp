@@ -21,7 +21,10 @@ class Shrinker {
       : best_(std::move(choices)), fails_(fails), left_(tries), make_(make) {}
 
   std::vector<u32> run() {
-    for (bool better = true; better && left_ > 0;) better = drop_spans() | lower();
+    for (bool better = true; better && left_ > 0;) {
+      better = drop_spans();
+      if (lower()) better = true;
+    }
     return best_;
   }
 

@@ -128,6 +128,7 @@ void Generator::optimiser() {
   for (u32 id : updated)
     if (find(id)->memory == find(grad)->memory) return;  // refused
   std::vector<u32> results;
+  results.reserve(3);
   for (u32 i = 0; i < 3; ++i)
     results.push_back(choices_.percent(70) ? b_.tensor(DType::f32, shape_of(sizes)) : result(DType::f32, sizes, false));
   std::vector<u32> args{updated[0], updated[1], updated[2], grad};

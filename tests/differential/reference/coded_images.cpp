@@ -144,8 +144,9 @@ void grid_priors(Call& op) {
   const i64 height = op.tensor(0).dim(-2), width = op.tensor(0).dim(-1);
   Array y = op.make({height * width, 2});
   for (i64 i = 0; i < height * width; ++i) {
-    y.data[size_t(2 * i)] = op.noisy((f64(i % width) + op.number(2)) * op.number(1));
-    y.data[size_t(2 * i + 1)] = op.noisy((f64(i / width) + op.number(2)) * op.number(1));
+    const i64 row = i / width, column = i % width;
+    y.data[size_t(2 * i)] = op.noisy((f64(column) + op.number(2)) * op.number(1));
+    y.data[size_t(2 * i + 1)] = op.noisy((f64(row) + op.number(2)) * op.number(1));
   }
   op.give(std::move(y));
 }

@@ -71,6 +71,7 @@ std::vector<Array> Interpreter::execute(std::span<const Array> inputs) {
     rule->second(call);
   }
   std::vector<Array> out;
+  out.reserve(graph_.file.outputs.size());
   for (u32 id : graph_.file.outputs) out.push_back(value(id));
   return out;
 }
@@ -99,7 +100,8 @@ i64 Call::integer(u32 arg) const {
 }
 
 std::string Call::text_or(u32 arg, std::string otherwise) const {
-  return is_null(arg) ? otherwise : std::get<std::string>(at(arg));
+  if (is_null(arg)) return otherwise;
+  return std::get<std::string>(at(arg));
 }
 
 Dims Call::ints(u32 arg) const {

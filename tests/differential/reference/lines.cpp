@@ -16,6 +16,7 @@ void each_line(const Array& x, size_t axis, Fn fn) {
   each(x.dims, [&](const Dims& index, i64 i) {
     if (!index.empty() && index[axis] != 0) return;
     std::vector<size_t> line;
+    line.reserve(size_t(length));
     for (i64 k = 0; k < length; ++k) line.push_back(size_t(i + k * step));
     fn(line);
   });

@@ -103,6 +103,7 @@ std::vector<Tensor> Method::execute(std::span<const Tensor> inputs) {
 void Method::run(const format::DelegateCall& call) {
   const auto& graph = graphs_[call.delegate].file;
   std::vector<Array> inputs;
+  inputs.reserve(graph.inputs.size());
   for (size_t i = 0; i < graph.inputs.size(); ++i) inputs.push_back(values_[call.args.at(i)]);
   std::vector<Array> outputs = interpreters_[call.delegate].execute(inputs);
   const size_t bound = call.args.size() - inputs.size();
