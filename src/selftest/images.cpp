@@ -110,9 +110,10 @@ void sample(Trials& trials) {
   const Array x = random({1, 2, 5, 4}), grid = random({1, 3, 3, 2}, -1.2, 1.2);
   Array y({1, 2, 3, 3});
   for (u32 c = 0; c < 2; ++c)
-    for (size_t i = 0; i < 9; ++i) {
-      const f64 column = std::clamp((grid.v[2 * i] + 1) / 2 * 3, 0.0, 3.0);
-      const f64 row = std::clamp((grid.v[2 * i + 1] + 1) / 2 * 4, 0.0, 4.0);
+    for (u32 i = 0; i < 9; ++i) {
+      const auto place = std::span(grid.v).subspan(size_t(i) * 2, 2);
+      const f64 column = std::clamp((place[0] + 1) / 2 * 3, 0.0, 3.0);
+      const f64 row = std::clamp((place[1] + 1) / 2 * 4, 0.0, 4.0);
       const u32 r0 = u32(row), c0 = u32(column), r1 = std::min(r0 + 1, 4u), c1 = std::min(c0 + 1, 3u);
       const f64 r = row - r0, q = column - c0;
       y.v[c * 9 + i] = (1 - r) * ((1 - q) * x.at({0, c, r0, c0}) + q * x.at({0, c, r0, c1})) +

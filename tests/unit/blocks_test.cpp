@@ -19,7 +19,7 @@ class Blocks : public testing::TestWithParam<nlohmann::json> {
  protected:
   void SetUp() override {
     const auto file = test::read_bytes(test::data_folder() / "gguf" / "blocks.bin");
-    const nlohmann::json entry = GetParam();
+    const nlohmann::json& entry = GetParam();
     const u64 offset = entry["offset"], bytes = entry["bytes"];
     blocks.assign(file.begin() + i64(offset), file.begin() + i64(offset + bytes));
     expected.resize(entry["values"]);

@@ -16,7 +16,7 @@ using test::File;
 using test::GraphBuilder;
 
 Result<std::shared_ptr<const CompiledGraph>> plan(const File& blob, const CompileOptions& options = {},
-                                                  gpu::DeviceInfo device = {}) {
+                                                  const gpu::DeviceInfo& device = {}) {
   TRY(const auto header, format::read_delegate_header(blob));
   TRY(const auto parsed, format::read_delegate_graph(blob, header));
   const FindData find = [](std::string_view key) -> Result<DataLocation> {

@@ -21,7 +21,7 @@ class Draft {
       t.constant = u32(graph.constants.size());
       graph.constants.push_back({});
     }
-    graph.values.push_back(std::move(t));
+    graph.values.push_back(t);
     return ValueId(graph.values.size() - 1);
   }
   ValueId input() { return graph.inputs.emplace_back(tensor()); }
