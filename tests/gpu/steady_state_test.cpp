@@ -84,14 +84,16 @@ TEST(SteadyState, AThousandExecutesLeaveMemoryWhereItWas) {
   Stepper stepper(*llama.method);
   for (i64 i = 0; i < 100; ++i) ASSERT_TRUE(stepper.step(3, i));
   const GpuUsage before = device().usage();
-  const u64 resident = os::resident_bytes();
+  [[maybe_unused]] const u64 resident = os::resident_bytes();
   for (i64 i = 0; i < 1000; ++i) ASSERT_TRUE(stepper.step(i % 512, i % 128));
   const GpuUsage after = device().usage();
   EXPECT_EQ(after.buffer_bytes, before.buffer_bytes);
   EXPECT_EQ(after.buffers, before.buffers);
   EXPECT_EQ(after.bind_groups, before.bind_groups);
   EXPECT_EQ(after.pipelines, before.pipelines);
+#ifndef __SANITIZE_ADDRESS__  // which keeps what was freed for a while
   EXPECT_LT(os::resident_bytes(), resident + (8u << 20));
+#endif
 }
 
 }  // namespace

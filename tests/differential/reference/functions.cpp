@@ -74,8 +74,8 @@ constexpr Binary binary_functions[] = {
     {"aten.bitwise_xor.Scalar", [](f64 a, f64 b) { return f64(i64(a) ^ i64(b)); }},
     {"aten.bitwise_and.Scalar", [](f64 a, f64 b) { return f64(i64(a) & i64(b)); }},
     {"aten.bitwise_or.Scalar", [](f64 a, f64 b) { return f64(i64(a) | i64(b)); }},
-    {"aten.__lshift__.Scalar", [](f64 a, f64 b) { return f64(i64(a) << i64(b)); }},
-    {"aten.__rshift__.Scalar", [](f64 a, f64 b) { return f64(i64(a) >> i64(b)); }},
+    {"aten.__lshift__.Scalar", [](f64 a, f64 b) { return b >= 0 && b < 64 ? f64(i64(a) << i64(b)) : 0; }},
+    {"aten.__rshift__.Scalar", [](f64 a, f64 b) { return f64(i64(a) >> (b >= 0 && b < 64 ? i64(b) : 63)); }},
 };
 
 // The second operand of `binary`, a number that shaders have in f32, as a tensor.
