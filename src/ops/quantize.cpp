@@ -78,8 +78,11 @@ void set_blocks(Params& params, const Shape& shape, const Blocks& blocks) {
 Status set_range(Plan& op, Params& params, DType dtype, u32 low, u32 high) {
   const f64 least = dtype == DType::u8 ? 0 : dtype == DType::i8 ? -128 : -2147483648.0;
   const f64 most = dtype == DType::u8 ? 255 : dtype == DType::i8 ? 127 : 2147483520.0;  // the largest below 2³¹ in f32
-  params.low = f32(std::clamp(op.number_or(low, least), least, most));
-  params.high = f32(std::clamp(op.number_or(high, most), least, most));
+  const f64 first = op.number_or(low, least), last = op.number_or(high, most);
+  REQUIRE(op, is_float(dtype) || (first >= least && last < most + (dtype == DType::i32 ? 128 : 1)),
+          "the quantised values range from ", first, " to ", last, ", which ", dtype, " does not hold");
+  params.low = f32(std::clamp(first, least, most));
+  params.high = f32(std::clamp(last, least, most));
   REQUIRE(op, params.low <= params.high, "the quantised values range from ", params.low, " to ", params.high);
   return {};
 }

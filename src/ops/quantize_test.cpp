@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "gpu/one_op.h"
+#include "gpu/run_graph.h"
 
 #include <limits>
 
@@ -25,6 +26,21 @@ TEST(Quantize, WhatIsNoNumberBecomesZeroAndInfinitiesTheLimits) {
     ASSERT_EQ(outputs.size(), 1u);
     EXPECT_EQ(values<i8>(outputs[0]), (std::vector<i8>{0, 11, -5, 127, -128})) << kind;
   }
+}
+
+TEST(Quantize, RefusesRangesThatTheIntegersDoNotHave) {
+  const auto error = [](DType dtype, i64 low, i64 high) {
+    GraphBuilder b;
+    const u32 x = b.input(b.tensor(DType::f32, {5})), y = b.tensor(dtype, {5});
+    b.op("quantized_decomposed.quantize_per_tensor.default",
+         {x, b.number(0.1), b.integer(3), b.integer(low), b.integer(high), b.null(), b.output(y)});
+    return load_error(b);
+  };
+  EXPECT_EQ(error(DType::i8, -128, 127), "");
+  EXPECT_EQ(error(DType::i32, INT32_MIN, INT32_MAX), "");
+  EXPECT_NE(error(DType::i8, -128, 128).find("from -128 to 128, which int8 does not hold"), std::string::npos);
+  EXPECT_NE(error(DType::u8, -1, 255), "");
+  EXPECT_NE(error(DType::i32, 0, i64(1) << 40), "");
 }
 
 }  // namespace

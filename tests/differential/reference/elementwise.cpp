@@ -65,6 +65,8 @@ void add(Call& op) {
   const bool floating = is_float(op.dtype());
   binary(op, [&](f64 a, f64 b) {
     const f64 part = floating ? f64(f32(alpha)) * b : std::trunc(alpha) * b;
+    // WGSL lets compilers take what is added and taken off again for nothing, also if it is no number.
+    if (floating && !std::isfinite(a) && !std::isfinite(part)) return op.anything(a + part, 0);
     return floating ? op.noisy(a + part, std::abs(a) + std::abs(part)) : a + part;
   });
 }
