@@ -274,7 +274,7 @@ Status attend(Plan& op, const Attention& a) {
   REQUIRE(op, a.kv_heads > 0 && a.heads % a.kv_heads == 0, a.heads, " heads can't share ", a.kv_heads, " key heads");
   REQUIRE_SUPPORTED(op, dim <= max_dim && value_dim <= max_dim, "heads of ", std::max(dim, value_dim),
                     " elements are not supported; at most ", max_dim, " are");
-  if (a.y.numel() == 0) return resize_splits(op, a, 1);
+  if (a.y.numel() == 0 || a.heads == 0) return resize_splits(op, a, 1);
   REQUIRE(op, dim > 0, "heads of ", a.q.tensor.shape(), " have no elements");
   TRY(const Tiling tiling, tiling_of(op, a));
   TRY(const Mask mask, mask_of(op, a));
