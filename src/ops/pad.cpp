@@ -99,7 +99,7 @@ Status roll(Plan& op) {
           " shifts are given for ", axes.size(), " axes");
   TRY_DO(op.resize(y, x.shape()));
   REQUIRE_SUPPORTED(op, x.max().numel() <= INT32_MAX, "a tensor of shape ", x.max(), " is too large to be rolled");
-  if (y.numel() == 0) return {};
+  if (x.numel() == 0) return {};
   const auto shifted = [](u32 low, i64 shift, i64 size) { return u32(((low + shift % size) % size + size) % size); };
   const Shape line{u32(x.numel())};
   const Shape& shape = axes.empty() ? line : x.shape();

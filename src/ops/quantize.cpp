@@ -109,7 +109,7 @@ Status run(Plan& op, Conversion& c) {
   REQUIRE_LIVE(op, !c.zeros || c.zeros->numel() >= c.blocks.count, "there are ", c.zeros->numel(), " zero points for ",
                c.blocks.count, " blocks of ", c.x.shape());
   TRY_DO(op.resize(c.y, c.x.shape()));
-  if (c.y.numel() == 0) return {};
+  if (c.x.numel() == 0) return {};
   c.params.count = u32(c.y.numel());
   if (c.blocks.count > 1 || c.blocks.sizes.numel() != c.y.numel()) set_blocks(c.params, c.x.shape(), c.blocks);
   Spec spec;

@@ -355,15 +355,6 @@ TEST(Compile, TrustsNoAttributeOverATensor) {
     EXPECT_NE(error({.scales = scales}), "") << to_string(scales);
 }
 
-TEST(Compile, AttentionOfALiveShapeMayHaveNoHeads) {  // found by fuzzing: heads were shared out among none
-  GraphBuilder b;
-  const u32 q = b.input(b.tensor(DType::f32, {1, 0, 2, 4}), true), k = b.input(b.tensor(DType::f32, {1, 1, 3, 4}), true),
-            y = b.tensor(DType::f32, {1, 4, 2, 4});
-  b.op("aten.scaled_dot_product_attention.default", {q, k, k, b.null(), b.number(0), b.boolean(false), b.null(), y});
-  b.output(y, true);
-  EXPECT_EQ(error_of(b), "");
-}
-
 TEST(Compile, RefusesScalesThatAreNoNumbers) {  // found by fuzzing: such a size was made an integer
   for (const f64 scale : {f64(NAN), -f64(NAN), f64(INFINITY), -1.0}) {
     GraphBuilder b;

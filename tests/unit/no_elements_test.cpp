@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Live shapes that never have an element: fuzzing found ops that divided by their sizes.
+#include "format/delegate_graph.h"
+#include "format/program_file.h"
+#include "graph/compiled.h"
+#include "support/builder.h"
+#include "support/corrupt.h"
+#include "support/fixture.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <utility>
+
+namespace pteron::graph {
+namespace {
+
+using test::File;
+using test::GraphBuilder;
+
+// The first graph of a program, and how to find what it names.
+struct FirstGraph {
+  format::DelegateGraph graph;
+  DataLocation blob;
+  std::map<std::string, DataLocation, std::less<>> named;
+};
+Result<FirstGraph> first_graph(const File& file) {
+  TRY(const auto header, format::read_program_header(Bytes(file).first(64), file.size()));
+  TRY(const auto spec, format::read_program(Bytes(file).first(header.program_size), header, file.size()));
+  if (spec.methods[0].delegates.empty()) return not_found("nothing is delegated");
+  const auto range = spec.methods[0].delegates[0].blob;
+  const Bytes blob = Bytes(file).subspan(range.offset, range.size);
+  TRY(const auto delegate, format::read_delegate_header(blob));
+  FirstGraph out{{}, {0, range}, {}};
+  TRY(out.graph, format::read_delegate_graph(blob, delegate));
+  for (const auto& [key, at] : spec.named_data) out.named.emplace(key, DataLocation{0, at});
+  return out;
+}
+
+// An op's result may still be as large as the file says when an input never has an element: who divides by sizes of
+// inputs must not look at results alone.
+TEST(NoElements, InputsMayNeverHaveAny) {
+  u32 graphs = 0;
+  for (const auto& folder : test::find_fixtures(test::data_folder() / "ops")) {
+    SCOPED_TRACE(folder.string());
+    auto first = first_graph(test::read_bytes(folder / "model.pte"));
+    if (!first) continue;
+    const FindData find = [&](std::string_view key) -> Result<DataLocation> {
+      const auto found = first->named.find(key);
+      return found == first->named.end() ? Result<DataLocation>(not_found("no '", key, "'")) : found->second;
+    };
+    for (const u32 id : first->graph.inputs) {
+      auto* tensor = std::get_if<format::GraphTensor>(&first->graph.values[id]);
+      for (u32 axis = 0; tensor && axis < tensor->shape.rank(); ++axis) {
+        const u32 size = std::exchange(tensor->shape[axis], 0);
+        if (auto graph = build_graph(first->graph, first->blob, find)) {
+          const auto compiled = compile(*std::move(graph), {}, {});
+          EXPECT_TRUE(compiled || compiled.error().kind != ErrorKind::internal) << compiled.error().to_string();
+          ++graphs;
+        }
+        tensor->shape[axis] = size;
+      }
+    }
+  }
+  EXPECT_GT(graphs, 1000u);
+}
+
+TEST(NoElements, AttentionMayHaveNoHeads) {
+  GraphBuilder b;
+  const u32 q = b.input(b.tensor(DType::f32, {1, 0, 2, 4}), true),
+            k = b.input(b.tensor(DType::f32, {1, 1, 3, 4}), true), y = b.tensor(DType::f32, {1, 4, 2, 4});
+  b.op("aten.scaled_dot_product_attention.default", {q, k, k, b.null(), b.number(0), b.boolean(false), b.null(), y});
+  b.output(y, true);
+  const File file = b.program();
+  const auto graph = first_graph(file);
+  ASSERT_TRUE(graph.has_value()) << graph.error().to_string();
+  const auto compiled = compile(build_graph(graph->graph, graph->blob, {}).value(), {}, {});
+  EXPECT_TRUE(compiled.has_value()) << compiled.error().to_string();
+}
+
+}  // namespace
+}  // namespace pteron::graph
