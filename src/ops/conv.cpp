@@ -50,8 +50,9 @@ Result<Conv> read_conv(Plan& op, const ConvArgs& args, const TensorArg& x, std::
   conv.images = x.rank() == axes + 2 ? x.dim(0) : 1;
   conv.in_channels = x.dim(-1 - i32(axes));
   conv.out_channels = out_channels;
-  REQUIRE(op, groups >= 1 && conv.in_channels % groups == 0 && out_channels % groups == 0, "the number of groups ",
-          groups, " does not divide ", conv.in_channels, " input channels and ", out_channels, " output channels");
+  REQUIRE(op, groups >= 1 && groups <= i64(UINT32_MAX) && conv.in_channels % groups == 0 && out_channels % groups == 0,
+          "the number of groups ", groups, " does not divide ", conv.in_channels, " input channels and ", out_channels,
+          " output channels");
   conv.groups = u32(groups);
   const IntList stride = op.ints(args.stride), pad = op.ints(args.pad), dilation = op.ints(args.dilation);
   const IntList out_pad = args.out_pad ? op.ints(*args.out_pad) : IntList();

@@ -130,8 +130,10 @@ Status embedding_q4(Plan& op) {
   REQUIRE(op, w.rank() == 2 && scales.rank() == 2, "weight ", w.shape(), " and scales ", scales.shape(),
           " must have two axes");
   const u32 width = 2 * w.dim(1);
-  REQUIRE(op, group > 0 && width % group == 0 && scales.dim(1) == width / group && scales.dim(0) == w.dim(0), "scales ",
-          scales.shape(), " don't fit rows of ", width, " in groups of ", group);
+  REQUIRE(op,
+          group > 0 && group <= i64(UINT32_MAX) && width % group == 0 && scales.dim(1) == width / group &&
+              scales.dim(0) == w.dim(0),
+          "scales ", scales.shape(), " don't fit rows of ", width, " in groups of ", group);
   return look_up(op,
                  {.planes = {w}, .scales = scales, .groups = scales.dim(1), .group = u32(group), .linear = op.flag(4)},
                  index, y);

@@ -154,7 +154,8 @@ Status group_norm(Plan& op) {
   const i64 groups = op.integer(6);
   TRY_DO(check_channels(op, n, "group"));
   const u32 batch = n.x.dim(0), channels = n.x.dim(1);
-  REQUIRE(op, groups > 0 && channels % groups == 0, channels, " channels can't form ", groups, " groups");
+  REQUIRE(op, groups > 0 && groups <= i64(UINT32_MAX) && channels % groups == 0, channels, " channels can't form ",
+          groups, " groups");
   TRY_DO(resize_results(op, n, 8, {batch, u32(groups)}));
   n.groups = u32(groups);
   n.stride = u32(n.x.shape().product(2, n.x.rank()));

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -76,6 +77,38 @@ TEST(NoElements, AttentionMayHaveNoHeads) {
   ASSERT_TRUE(graph.has_value()) << graph.error().to_string();
   const auto compiled = compile(build_graph(graph->graph, graph->blob, {}).value(), {}, {});
   EXPECT_TRUE(compiled.has_value()) << compiled.error().to_string();
+}
+
+// None of no channels: any number of groups divides them.
+TEST(NoElements, GroupsAreCountedIn32Bits) {
+  const auto is_refused = [](const std::function<void(GraphBuilder&, u32 groups)>& write) {
+    GraphBuilder b;
+    write(b, b.integer(i64(1) << 32));
+    const auto graph = first_graph(b.program());
+    if (!graph) return false;
+    const auto compiled = compile(build_graph(graph->graph, graph->blob, {}).value(), {}, {});
+    return !compiled && compiled.error().kind == ErrorKind::invalid;
+  };
+  EXPECT_TRUE(is_refused([](GraphBuilder& b, u32 groups) {
+    const u32 x = b.input(b.tensor(DType::f32, {1, 0, 4})), none = b.null(), y = b.tensor(DType::f32, {1, 0, 4}),
+              mean = b.tensor(DType::f32, {1, 1}), rstd = b.tensor(DType::f32, {1, 1});
+    b.op("aten.native_group_norm.default",
+         {x, none, none, b.integer(1), b.integer(0), b.integer(4), groups, b.number(1e-5), b.list({y, mean, rstd})});
+    b.output(y);
+  }));
+  EXPECT_TRUE(is_refused([](GraphBuilder& b, u32 groups) {
+    const u32 x = b.input(b.tensor(DType::f32, {1, 0, 8, 8})), y = b.tensor(DType::f32, {1, 0, 8, 8});
+    const u32 w = b.constant<f32>(DType::f32, {0, 0, 1, 1}, {});
+    b.op("aten.convolution.default",
+         {x, w, b.null(), b.ints({1, 1}), b.ints({0, 0}), b.ints({1, 1}), b.boolean(false), b.ints({0, 0}), groups, y});
+    b.output(y);
+  }));
+  EXPECT_TRUE(is_refused([](GraphBuilder& b, u32 group) {
+    const u32 index = b.input(b.tensor(DType::i64, {3})), y = b.tensor(DType::f32, {3, 0});
+    const u32 w = b.constant<u8>(DType::u8, {5, 0}, {}), scales = b.constant<f32>(DType::f32, {5, 0}, {});
+    b.op("et_vk.embedding_q4gsw.default", {w, scales, group, index, b.boolean(false), y});
+    b.output(y);
+  }));
 }
 
 }  // namespace
