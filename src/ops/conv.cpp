@@ -189,7 +189,7 @@ Status convolution(Plan& op) {
   REQUIRE(op, !bias || (bias->numel() >= out_channels && is_float(bias->dtype())), "a bias of ",
           bias ? bias->shape() : Shape(), " does not fit ", out_channels, " output channels");
   TRY_DO(op.resize(y, conv.out));
-  if (y.numel() == 0) return {};
+  if (y.numel() == 0 || out_channels == 0) return {};
   Gemm gemm(op, Gemm::floats);
   TRY(const ConvColumns columns, choose_columns(op, conv, x));
   TRY_DO(set_columns(gemm, op, conv, x, columns));

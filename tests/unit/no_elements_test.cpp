@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <utility>
@@ -40,7 +41,7 @@ Result<FirstGraph> first_graph(const File& file) {
 
 // An op's result may still be as large as the file says when an input never has an element: who divides by sizes of
 // inputs must not look at results alone.
-TEST(NoElements, InputsMayNeverHaveAny) {
+TEST(NoElements, InputsAndConstantsMayNeverHaveAny) {
   u32 graphs = 0;
   for (const auto& folder : test::find_fixtures(test::data_folder() / "ops")) {
     SCOPED_TRACE(folder.string());
@@ -50,18 +51,33 @@ TEST(NoElements, InputsMayNeverHaveAny) {
       const auto found = first->named.find(key);
       return found == first->named.end() ? Result<DataLocation>(not_found("no '", key, "'")) : found->second;
     };
-    for (const u32 id : first->graph.inputs) {
-      auto* tensor = std::get_if<format::GraphTensor>(&first->graph.values[id]);
-      for (u32 axis = 0; tensor && axis < tensor->shape.rank(); ++axis) {
-        const u32 size = std::exchange(tensor->shape[axis], 0);
+    // Of inputs and of constants, with what `prepack` makes of those.
+    std::vector<std::vector<u32*>> sizes;
+    const auto tensor = [&](u32 id) { return std::get_if<format::GraphTensor>(&first->graph.values[id]); };
+    for (u32 id = 0; id < first->graph.values.size(); ++id) {
+      if (!tensor(id) || (tensor(id)->constant < 0 && !std::ranges::count(first->graph.inputs, id))) continue;
+      for (u32 axis = 0; axis < tensor(id)->shape.rank(); ++axis) {
+        sizes.push_back({&tensor(id)->shape[axis]});
+        for (const format::GraphCall& call : first->graph.calls)
+          if (call.name == "et_vk.prepack.default" && call.args[0] == id)
+            sizes.back().push_back(&tensor(call.args[1])->shape[axis]);
+      }
+    }
+    const auto put = [](const std::vector<u32*>& all, u32 size) {
+      for (u32* one : all) *one = size;
+    };
+    // One of them is none, or two.
+    for (size_t a = 0; a < sizes.size(); ++a)
+      for (size_t b = a; b < sizes.size(); ++b) {
+        const u32 size_a = *sizes[a][0], size_b = *sizes[b][0];
+        put(sizes[a], 0), put(sizes[b], 0);
         if (auto graph = build_graph(first->graph, first->blob, find)) {
           const auto compiled = compile(*std::move(graph), {}, {});
           EXPECT_TRUE(compiled || compiled.error().kind != ErrorKind::internal) << compiled.error().to_string();
           ++graphs;
         }
-        tensor->shape[axis] = size;
+        put(sizes[a], size_a), put(sizes[b], size_b);
       }
-    }
   }
   EXPECT_GT(graphs, 1000u);
 }
@@ -74,6 +90,19 @@ TEST(NoElements, AttentionMayHaveNoHeads) {
   b.output(y, true);
   const File file = b.program();
   const auto graph = first_graph(file);
+  ASSERT_TRUE(graph.has_value()) << graph.error().to_string();
+  const auto compiled = compile(build_graph(graph->graph, graph->blob, {}).value(), {}, {});
+  EXPECT_TRUE(compiled.has_value()) << compiled.error().to_string();
+}
+
+TEST(NoElements, FiltersMayHaveNone) {
+  GraphBuilder b;
+  const u32 x = b.input(b.tensor(DType::f32, {1, 4, 8, 8}), true), y = b.tensor(DType::f32, {1, 4, 6, 6});
+  const u32 w = b.constant<f32>(DType::f32, {0, 4, 3, 3}, {});
+  b.op("aten.convolution.default", {x, w, b.null(), b.ints({1, 1}), b.ints({0, 0}), b.ints({1, 1}), b.boolean(false),
+                                    b.ints({0, 0}), b.integer(1), y});
+  b.output(y, true);
+  const auto graph = first_graph(b.program());
   ASSERT_TRUE(graph.has_value()) << graph.error().to_string();
   const auto compiled = compile(build_graph(graph->graph, graph->blob, {}).value(), {}, {});
   EXPECT_TRUE(compiled.has_value()) << compiled.error().to_string();
