@@ -153,11 +153,6 @@ const std::map<std::string, std::function<void(test::GraphBuilder&, u32)>> graph
        const u32 x = b.input(b.tensor(DType::f32, {4})), w = b.constant<f32>(DType::f32, {4}, {1, 2, 3, 4});
        for (u32 i = 0; i < n; ++i) b.op("aten.mul.Tensor", {x, w, b.output(b.tensor(DType::f32, {4}))});
      }},
-    {"copies of one value",
-     [](test::GraphBuilder& b, u32 n) {
-       const u32 x = b.input(b.tensor(DType::f32, {4}));
-       for (u32 i = 0; i < n; ++i) b.op("aten.clone.default", {x, b.null(), b.output(b.tensor(DType::f32, {4}))});
-     }},
     {"a chain",
      [](test::GraphBuilder& b, u32 n) {
        u32 x = b.input(b.tensor(DType::f32, {4}));
