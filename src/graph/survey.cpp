@@ -140,12 +140,28 @@ Status Surveyor::read(ValueId id) {
   return {};
 }
 
+// True if an argument never has an element and no number decides, so that a result without any at the largest sizes has
+// none at others. Ops may divide by sizes of arguments where a result has elements.
+bool Surveyor::is_always_empty(const Shape& shape) const {
+  if (shape.numel() > 0 || !c_.ops[op_].host_reads.empty()) return false;
+  bool from_nothing = false;
+  for (const Use& use : c_.facts.effects.of(op_)) {
+    if (use.role == Role::out) continue;
+    const Tensor* tensor = c_.graph.tensor(use.value);
+    if (!tensor) return false;
+    from_nothing |= tensor->max.numel() == 0;
+  }
+  return from_nothing;
+}
+
 Status Surveyor::resize(ValueId id, const Shape& shape, bool settled) {
   if (id == no_value) return {};
   const Shape& max = c_.graph.tensor(id)->max;
   if (settled && !(shape == max)) return invalid("the result has shape ", shape, ", but the file says ", max);
   if (shape.rank() != max.rank())
     return invalid("the result ", shape, " has rank ", shape.rank(), ", but the file says ", max);
+  if (max.numel() > 0 && is_always_empty(shape))
+    return invalid("the result ", shape, " never has an element, but the file says ", max);
   live_.shape[id] = max;
   produced_[source_of(id)] = 1;
   if (is_set_again(c_, op_, id)) add_once(c_.ops[op_].reads, id);  // what it replaces may not fit any more

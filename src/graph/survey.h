@@ -57,6 +57,7 @@ class Surveyor final : public PlanHost {
   Status check_declared(const KernelSource& kernel, const Operand& operand, gpu::BindingKind kind) const;
   Status check_operand(const KernelSource& kernel, const Operand& operand, gpu::BindingKind kind);
   u32 pipeline_for(const Kernel& kernel);
+  bool is_always_empty(const Shape& shape) const;
 
   CompiledGraph& c_;
   Traffic& traffic_;
