@@ -141,35 +141,37 @@ TEST(Growth, TemplatesAreReadInLinearTime) {
 }
 
 // Graphs of n ops, of which all have to do with one value or each with the one before.
-const std::map<std::string, std::function<void(test::GraphBuilder&, u32)>> graphs_of = {
-    {"readers of an input",
-     [](test::GraphBuilder& b, u32 n) {
-       const u32 x = b.input(b.tensor(DType::f32, {4})), y = b.tensor(DType::f32, {4});
-       b.op("aten.sigmoid.default", {x, y});
-       for (u32 i = 0; i < n; ++i) b.op("aten.add.Tensor", {x, y, b.integer(1), b.output(b.tensor(DType::f32, {4}))});
-     }},
-    {"readers of a constant",
-     [](test::GraphBuilder& b, u32 n) {
-       const u32 x = b.input(b.tensor(DType::f32, {4})), w = b.constant<f32>(DType::f32, {4}, {1, 2, 3, 4});
-       for (u32 i = 0; i < n; ++i) b.op("aten.mul.Tensor", {x, w, b.output(b.tensor(DType::f32, {4}))});
-     }},
-    {"a chain",
-     [](test::GraphBuilder& b, u32 n) {
-       u32 x = b.input(b.tensor(DType::f32, {4}));
-       for (u32 i = 0; i < n; ++i) {
-         const u32 y = b.tensor(DType::f32, {4});
+std::map<std::string, std::function<void(test::GraphBuilder&, u32)>> graphs_of() {
+  return {
+      {"readers of an input",
+       [](test::GraphBuilder& b, u32 n) {
+         const u32 x = b.input(b.tensor(DType::f32, {4})), y = b.tensor(DType::f32, {4});
          b.op("aten.sigmoid.default", {x, y});
-         x = y;
-       }
-       b.output(x);
-     }},
-    {"writers of one state",
-     [](test::GraphBuilder& b, u32 n) {
-       const u32 x = b.input(b.tensor(DType::f32, {4})), w = b.constant<f32>(DType::f32, {4}, {1, 2, 3, 4});
-       for (u32 i = 0; i < n; ++i) b.op("aten.mul.Tensor", {x, w, w});
-       b.output(w);
-     }},
-};
+         for (u32 i = 0; i < n; ++i) b.op("aten.add.Tensor", {x, y, b.integer(1), b.output(b.tensor(DType::f32, {4}))});
+       }},
+      {"readers of a constant",
+       [](test::GraphBuilder& b, u32 n) {
+         const u32 x = b.input(b.tensor(DType::f32, {4})), w = b.constant<f32>(DType::f32, {4}, {1, 2, 3, 4});
+         for (u32 i = 0; i < n; ++i) b.op("aten.mul.Tensor", {x, w, b.output(b.tensor(DType::f32, {4}))});
+       }},
+      {"a chain",
+       [](test::GraphBuilder& b, u32 n) {
+         u32 x = b.input(b.tensor(DType::f32, {4}));
+         for (u32 i = 0; i < n; ++i) {
+           const u32 y = b.tensor(DType::f32, {4});
+           b.op("aten.sigmoid.default", {x, y});
+           x = y;
+         }
+         b.output(x);
+       }},
+      {"writers of one state",
+       [](test::GraphBuilder& b, u32 n) {
+         const u32 x = b.input(b.tensor(DType::f32, {4})), w = b.constant<f32>(DType::f32, {4}, {1, 2, 3, 4});
+         for (u32 i = 0; i < n; ++i) b.op("aten.mul.Tensor", {x, w, w});
+         b.output(w);
+       }},
+  };
+}
 
 Status plan(const std::string& text) {
   const auto blob = std::as_bytes(std::span(text));
@@ -181,7 +183,7 @@ Status plan(const std::string& text) {
 }
 
 TEST(Growth, GraphsArePlannedInLinearTime) {
-  for (const auto& [name, write] : graphs_of) {
+  for (const auto& [name, write] : graphs_of()) {
     SCOPED_TRACE(name);
     const Text blob = [&](u32 n) {
       test::GraphBuilder b;
